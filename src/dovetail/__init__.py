@@ -1,0 +1,60 @@
+"""Neural networks made of parts that fit.
+
+The names below are the public surface; everything else may change between versions. They are imported on
+first use, so that ``import dovetail`` (and ``dovetail --help``) does not wait for torch.
+
+Examples
+--------
+>>> import dovetail as dt
+>>> dt.load("digits").outputs
+10
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+from ._version import __version__
+from .errors import DovetailError
+
+if TYPE_CHECKING:
+    from .data import BooleanTask, Dataset, Split, boolean_task, load
+    from .nets import build_net
+    from .population import Population, recompute_batch_norm
+
+_HOMES = {
+    "BooleanTask": "data",
+    "Dataset": "data",
+    "Population": "population",
+    "Split": "data",
+    "boolean_task": "data",
+    "build_net": "nets",
+    "load": "data",
+    "recompute_batch_norm": "population",
+}
+
+__all__ = [
+    "BooleanTask",
+    "Dataset",
+    "DovetailError",
+    "Population",
+    "Split",
+    "__version__",
+    "boolean_task",
+    "build_net",
+    "load",
+    "recompute_batch_norm",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'dovetail' has no attribute {name!r}")
+    value = getattr(importlib.import_module(f".{_HOMES[name]}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

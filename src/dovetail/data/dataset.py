@@ -1,0 +1,172 @@
+"""A data set: three splits of tensors, and what the tensors mean."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from ..errors import DataError
+
+Task = Literal["classes", "bits", "values"]
+"""What ``y`` holds: a class id per sample, a row of 0/1 bits, or a row of real values."""
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """Samples and their targets, one row each.
+
+    Attributes
+    ----------
+    x : Tensor
+        Inputs, ``[samples, ...]``, floating point.
+    y : Tensor
+        Targets: class ids ``[samples]`` (int64), or rows of bits or values ``[samples, outputs]``.
+
+    Examples
+    --------
+    >>> split = Split(torch.zeros(3, 2), torch.tensor([0, 1, 1]))
+    >>> len(split), len(split.where(split.y == 1))
+    (3, 2)
+    """
+
+    x: Tensor
+    y: Tensor
+
+    def __post_init__(self) -> None:
+        if len(self.x) != len(self.y):
+            raise DataError(f"a split needs one target per sample: {len(self.x)} samples, {len(self.y)} targets")
+
+    def __len__(self) -> int:
+        return len(self.x)
+
+    def __iter__(self) -> Iterator[Tensor]:
+        """Unpack as ``x, y = split``."""
+        return iter((self.x, self.y))
+
+    def where(self, keep: Tensor) -> Split:
+        """Return the samples at ``keep``: a 0/1 mask over the samples, or their indices."""
+        return Split(self.x[keep], self.y[keep])
+
+    def to(self, device: torch.device | str | None = None, dtype: torch.dtype | None = None) -> Split:
+        """Return the split on another device, and its floating-point tensors in another type."""
+        x, y = (t.to(device=device, dtype=dtype if t.is_floating_point() else None) for t in self)
+        return self if x is self.x and y is self.y else Split(x, y)
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Train, validation and test splits with their names.
+
+    Attributes
+    ----------
+    name : str
+        The name it was loaded under.
+    train, val, test : Split
+        The three splits. No statistic of ``val`` or ``test`` has entered ``train``.
+    classes : tuple of str
+        What each output stands for: class names, or names of bits or values.
+    task : {"classes", "bits", "values"}
+        What the targets are.
+    options : dict
+        The options it was loaded with.
+
+    Examples
+    --------
+    >>> import dovetail as dt
+    >>> data = dt.load("digits")
+    >>> data.input_shape, len(data.classes), data.task
+    ((1, 8, 8), 10, 'classes')
+    """
+
+    name: str
+    train: Split
+    val: Split
+    test: Split
+    classes: tuple[str, ...]
+    task: Task = "classes"
+    options: dict[str, object] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        _check(self)
+
+    @property
+    def input_shape(self) -> tuple[int, ...]:
+        """Shape of one sample."""
+        return tuple(self.train.x.shape[1:])
+
+    @property
+    def outputs(self) -> int:
+        """Number of outputs a network for this data needs."""
+        return len(self.classes)
+
+    @property
+    def splits(self) -> dict[str, Split]:
+        """The three splits by name."""
+        return {"train": self.train, "val": self.val, "test": self.test}
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Hash of all samples, targets and class names: equal data, equal fingerprint."""
+        digest = hashlib.sha256("\0".join(self.classes).encode())
+        for split in self.splits.values():
+            for tensor in split:
+                digest.update(f"{tensor.dtype}{tuple(tensor.shape)}".encode())
+                digest.update(tensor.detach().cpu().contiguous().numpy())
+        return digest.hexdigest()[:16]
+
+    def to(self, device: torch.device | str | None = None, dtype: torch.dtype | None = None) -> Dataset:
+        """Return the data on another device, and its floating-point tensors in another type."""
+        train, val, test = (split.to(device, dtype) for split in self.splits.values())
+        return Dataset(self.name, train, val, test, self.classes, self.task, self.options)
+
+    def describe(self) -> str:
+        """Return a few lines that say what the data is."""
+        what = {"classes": "classes", "bits": "output bits", "values": "output values"}[self.task]
+        options = ", ".join(f"{key}={value}" for key, value in self.options.items())
+        sizes = ", ".join(f"{name} {len(split):,}" for name, split in self.splits.items())
+        return "\n".join(
+            [
+                f"{self.name}{f' ({options})' if options else ''}",
+                f"  samples      {sizes}",
+                f"  input shape  {' × '.join(map(str, self.input_shape))}",
+                f"  {what:<11}  {self.outputs}: {_shortened(self.classes)}",
+                f"  fingerprint  {self.fingerprint}",
+            ]
+        )
+
+    def __repr__(self) -> str:
+        sizes = "/".join(str(len(split)) for split in self.splits.values())
+        return f"Dataset({self.name!r}, {sizes}, input_shape={self.input_shape}, outputs={self.outputs})"
+
+
+def _shortened(names: Sequence[str], most: int = 12) -> str:
+    shown = ", ".join(names[:most])
+    return shown if len(names) <= most else f"{shown}, …"
+
+
+def _check(data: Dataset) -> None:
+    """Refuse what no network could be trained on, naming the split."""
+    for name, split in data.splits.items():
+        where = f"{data.name}, {name} split"
+        if not len(split):
+            raise DataError(f"{where}: no samples")
+        if split.x.shape[1:] != data.train.x.shape[1:]:
+            raise DataError(f"{where}: samples of shape {tuple(split.x.shape[1:])}, but train has {data.input_shape}")
+        if not bool(torch.isfinite(split.x).all()):
+            raise DataError(f"{where}: inputs hold NaN or infinity; clean them first")
+        if data.task == "classes":
+            if split.y.dtype != torch.int64 or split.y.dim() != 1:
+                raise DataError(f"{where}: class ids must be a vector of int64, not {split.y.dtype} {tuple(split.y.shape)}")
+            low, high = int(split.y.min()), int(split.y.max())
+            if low < 0 or high >= len(data.classes):
+                raise DataError(f"{where}: class ids {low} to {high}, but there are {len(data.classes)} classes")
+        elif split.y.dim() != 2 or split.y.shape[1] != len(data.classes):
+            raise DataError(f"{where}: targets of shape {tuple(split.y.shape)} for {len(data.classes)} outputs")
+        elif not bool(torch.isfinite(split.y).all()):
+            raise DataError(f"{where}: targets hold NaN or infinity; clean them first")

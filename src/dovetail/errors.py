@@ -1,0 +1,44 @@
+"""What Dovetail raises: one base class, so that ``except DovetailError`` catches every foreseen problem."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class DovetailError(Exception):
+    """A problem that Dovetail foresaw.
+
+    The message names the value that was wrong and the way out. The command line prints it as one line and
+    exits with status 1.
+    """
+
+
+class DataError(DovetailError):
+    """Data that is missing, damaged, or cannot be used as asked."""
+
+
+class SpecError(DovetailError):
+    """A name, option or description that Dovetail does not understand."""
+
+
+class ShapeError(DovetailError):
+    """Tensors, masks or members whose shapes do not fit together."""
+
+
+class TrainingError(DovetailError):
+    """Training that cannot start or cannot go on."""
+
+
+def unknown_name(what: str, name: object, known: Iterable[str]) -> SpecError:
+    """Return the error for a name that is not known, with the nearest names and the whole list.
+
+    Examples
+    --------
+    >>> str(unknown_name("data set", "mnst", ["mnist", "digits"]))
+    "unknown data set 'mnst'; did you mean 'mnist'? Known: digits, mnist"
+    """
+    known = sorted(known)
+    near = difflib.get_close_matches(str(name), known, n=3, cutoff=0.5)
+    hint = f"; did you mean {' or '.join(repr(n) for n in near)}?" if near else "."
+    return SpecError(f"unknown {what} {name!r}{hint} Known: {', '.join(known)}")
