@@ -1,0 +1,111 @@
+"""Function graphs: Boolean functions as graphs of and/or gates with negated edges.
+
+References
+----------
+.. [1] Patil, Michael, Dovrolis, "Neural Sculpting: Uncovering hierarchically modular task structure in neural
+   networks through pruning and network analysis", NeurIPS 2023, section 1.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import reduce
+from typing import Literal, NamedTuple, TypeAlias
+
+import networkx as nx
+
+FunctionGraph: TypeAlias = "nx.DiGraph[str]"
+"""Nodes have ``kind`` ("input", "gate" or "output") and, unless inputs, ``gate``; edges have ``negated``."""
+
+
+class Signal(NamedTuple):
+    """What a node carries, or its negation."""
+
+    node: str
+    negated: bool = False
+
+    def __invert__(self) -> Signal:
+        return Signal(self.node, not self.negated)
+
+
+TRUE = Signal("one")
+FALSE = ~TRUE
+
+
+class GraphBuilder:
+    """Makes gates, each only once: the same gate on the same signals is the same node.
+
+    Gates that decide nothing (on one signal, on a constant, on ``x`` and ``~x``) are never made.
+
+    Examples
+    --------
+    >>> builder = GraphBuilder()
+    >>> a, b = Signal("x1"), Signal("x2")
+    >>> builder.gate("and", [a, b]) == builder.gate("and", [b, a, b])
+    True
+    >>> builder.gate("or", [a, ~a]) == TRUE
+    True
+    >>> list(builder.graph(2, [~builder.xor([a, b])]))
+    ['x1', 'x2', 'g1', 'g2', 'g3', 'y1']
+    """
+
+    def __init__(self) -> None:
+        self._gates: dict[tuple[Literal["and", "or"], tuple[Signal, ...]], str] = {}
+
+    def gate(self, gate: Literal["and", "or"], operands: Iterable[Signal]) -> Signal:
+        """Return the signal of an and/or gate on any number of operands."""
+        neutral = TRUE if gate == "and" else FALSE
+        signals = set(operands) - {neutral}
+        if ~neutral in signals or any(~signal in signals for signal in signals):
+            return ~neutral
+        if len(signals) < 2:
+            return signals.pop() if signals else neutral
+        return Signal(self._gates.setdefault((gate, tuple(sorted(signals))), f"made {len(self._gates)}"))
+
+    def xor(self, operands: Iterable[Signal]) -> Signal:
+        """Return the signal of an exclusive or, expanded into and/or gates with negated edges."""
+        return reduce(self._xor_of_two, operands, FALSE)
+
+    def _xor_of_two(self, a: Signal, b: Signal) -> Signal:
+        # Negations move to the result, so that a ^ b and a ^ ~b share their gates.
+        plain_a, plain_b = Signal(a.node), Signal(b.node)
+        either = self.gate(
+            "or", [self.gate("and", [plain_a, ~plain_b]), self.gate("and", [~plain_a, plain_b])]
+        )
+        return either if a.negated == b.negated else ~either
+
+    def graph(self, inputs: int, outputs: Iterable[Signal]) -> FunctionGraph:
+        """Return the graph of inputs x1, x2, ..., outputs y1, y2, ... and the gates that these depend on."""
+        outputs = list(outputs)
+        needed = self._needed(outputs)
+        graph: FunctionGraph = nx.DiGraph()
+        names = {f"x{number}": f"x{number}" for number in range(1, inputs + 1)}
+        graph.add_nodes_from(names, kind="input")
+        if TRUE.node in needed:
+            names[TRUE.node] = TRUE.node
+            graph.add_node(TRUE.node, kind="gate", gate="const")
+        made = [(node, gate, signals) for (gate, signals), node in self._gates.items() if node in needed]
+        for number, (node, gate, signals) in enumerate(made, 1):
+            names[node] = f"g{number}"
+            _add(graph, names[node], "gate", gate, signals, names)
+        for number, signal in enumerate(outputs, 1):
+            _add(graph, f"y{number}", "output", "id", [signal], names)
+        return graph
+
+    def _needed(self, outputs: Iterable[Signal]) -> set[str]:
+        operands = {node: signals for (_, signals), node in self._gates.items()}
+        needed: set[str] = set()
+        waiting = [signal.node for signal in outputs]
+        while waiting:
+            node = waiting.pop()
+            if node not in needed:
+                needed.add(node)
+                waiting.extend(signal.node for signal in operands.get(node, ()))
+        return needed
+
+
+def _add(
+    graph: FunctionGraph, node: str, kind: str, gate: str, signals: Iterable[Signal], names: Mapping[str, str]
+) -> None:
+    graph.add_node(node, kind=kind, gate=gate)
+    graph.add_edges_from((names[signal.node], node, {"negated": signal.negated}) for signal in signals)

@@ -1,0 +1,42 @@
+"""Reading files so that whatever is wrong with one is reported with its path and the way out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ..errors import DataError
+
+
+def damaged(path: Path, problem: str) -> DataError:
+    """Return the error for a file that does not hold what the official one holds.
+
+    Examples
+    --------
+    >>> print(damaged(Path("yeast.data"), "is empty"))
+    yeast.data is empty: it was altered or truncated. Delete it and fetch the official file again
+    """
+    way_out = "Delete it and fetch the official file again"
+    return DataError(f"{path} {problem}: it was altered or truncated. {way_out}")
+
+
+def read_bytes(path: Path) -> bytes:
+    """Return a file's bytes; a file that is empty or cannot be read is a ``DataError``."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise DataError(f"{path} cannot be read ({error}); check that you may read it") from error
+    if not content:
+        raise damaged(path, "is empty")
+    return content
+
+
+def read_lines(path: Path) -> list[str]:
+    """Return a text file's lines, without empty ones; anything but plain ASCII text is a ``DataError``."""
+    try:
+        text = read_bytes(path).decode("ascii")
+    except UnicodeDecodeError as error:
+        raise damaged(path, f"is not plain text (byte {error.start})") from error
+    lines = [line for line in text.splitlines() if line.strip()]
+    if not lines:
+        raise damaged(path, "holds no lines")
+    return lines

@@ -1,0 +1,103 @@
+"""MNIST and Fashion-MNIST, from their official idx files."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from .damage import damaged, read_bytes
+from .dataset import Split
+from .options import Fraction
+from .registry import Content, register
+from .sources import Download, Source
+from .splits import held_out
+
+_SIDE = 28
+_UNSIGNED_BYTES = 0x0800
+"""The part of an idx file's magic number that says what its entries are; the last byte counts dimensions."""
+
+
+def _source(base_url: str, hashes: dict[str, str]) -> Source:
+    return Source(tuple(hashes), tuple(Download(base_url + file, sha256) for file, sha256 in hashes.items()))
+
+
+_MNIST = _source(
+    "https://ossci-datasets.s3.amazonaws.com/mnist/",
+    {
+        "train-images-idx3-ubyte.gz": "440fcabf73cc546fa21475e81ea370265605f56be210a4024d2ca8f203523609",
+        "train-labels-idx1-ubyte.gz": "3552534a0a558bbed6aed32b30c495cca23d567ec52cac8be1a0730e8010255c",
+        "t10k-images-idx3-ubyte.gz": "8d422c7b0a1c1c79245a5bcf07fe86e33eeafee792b84584aec276f5a2dbc4e6",
+        "t10k-labels-idx1-ubyte.gz": "f7ae60f92e00ec6debd23a6088c31dbd2371eca3ffa0defaefb259924204aec6",
+    },
+)
+_FASHION = _source(
+    "http://fashion-mnist.s3-website.eu-central-1.amazonaws.com/",
+    {
+        "train-images-idx3-ubyte.gz": "3aede38d61863908ad78613f6a32ed271626dd12800ba2636569512369268a84",
+        "train-labels-idx1-ubyte.gz": "a04f17134ac03560a47e3764e11b92fc97de4d1bfaf8ba1a3aa29af54cc90845",
+        "t10k-images-idx3-ubyte.gz": "346e55b948d973a97e58d2351dde16a484bd415d4595297633bb08f03db6a073",
+        "t10k-labels-idx1-ubyte.gz": "67da17c76eaffca5446c3361aaab5c3cd6d1c2608764d35dfb1850b086bf8dd5",
+    },
+)
+_DIGITS = tuple(str(digit) for digit in range(10))
+_CLOTHES = ("T-shirt", "trouser", "pullover", "dress", "coat", "sandal", "shirt", "sneaker", "bag", "boot")
+
+
+@register("mnist", kind="files", source=_MNIST)
+def mnist(folder: Path, *, val: Fraction = 0.2) -> Content:
+    """70,000 handwritten digits of 28 × 28 pixels."""
+    return _content(folder, val, _DIGITS)
+
+
+@register("fashion-mnist", kind="files", source=_FASHION)
+def fashion_mnist(folder: Path, *, val: Fraction = 0.2) -> Content:
+    """70,000 pictures of clothes, 28 × 28 pixels."""
+    return _content(folder, val, _CLOTHES)
+
+
+def _content(folder: Path, val: float, classes: tuple[str, ...]) -> Content:
+    images, labels = _read_part(folder, "train", len(classes))
+    kept, held = held_out(len(labels), val, folder)
+    test = _read_part(folder, "t10k", len(classes))
+    parts = [(images[kept], labels[kept]), (images[held], labels[held]), test]
+    return Content([_split(*part) for part in parts], classes)
+
+
+def _split(images: NDArray[np.uint8], labels: NDArray[np.uint8]) -> Split:
+    pixels = images[:, None] / np.float32(255)
+    return Split(torch.from_numpy(pixels), torch.from_numpy(labels.astype(np.int64)))
+
+
+def _read_part(folder: Path, part: str, classes: int) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+    image_file, label_file = (folder / f"{part}-{kind}-ubyte.gz" for kind in ("images-idx3", "labels-idx1"))
+    images, labels = _read_idx(image_file, dimensions=3), _read_idx(label_file, dimensions=1)
+    if images.shape[1:] != (_SIDE, _SIDE):
+        raise damaged(image_file, f"holds images of shape {images.shape[1:]}, not {(_SIDE, _SIDE)}")
+    if len(labels) != len(images):
+        raise damaged(label_file, f"holds {len(labels)} labels for {len(images)} images")
+    if labels.max() >= classes:
+        raise damaged(label_file, f"holds the label {labels.max()}, but labels go from 0 to {classes - 1}")
+    return images, labels
+
+
+def _read_idx(path: Path, dimensions: int) -> NDArray[np.uint8]:
+    """Return the array in a gzipped idx file of bytes: magic number, sizes (big endian), entries."""
+    try:
+        content = gzip.decompress(read_bytes(path))
+    except (OSError, EOFError, zlib.error) as error:
+        raise damaged(path, f"is not a whole gzip file ({error})") from error
+    header = 4 * (1 + dimensions)
+    if len(content) < header:
+        raise damaged(path, f"holds {len(content)} bytes, less than the {header} of its header")
+    magic, *sizes = (int(number) for number in np.frombuffer(content, ">u4", count=1 + dimensions))
+    if magic != _UNSIGNED_BYTES + dimensions:
+        raise damaged(path, f"starts with the magic number {magic}, not {_UNSIGNED_BYTES + dimensions}")
+    expected = header + int(np.prod(sizes))
+    if len(content) != expected or not sizes[0]:
+        raise damaged(path, f"holds {len(content)} bytes, but sizes {sizes} in its header make {expected}")
+    return np.frombuffer(content, np.uint8, offset=header).reshape(sizes)

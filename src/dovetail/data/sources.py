@@ -1,0 +1,174 @@
+"""Where a data set's files come from: a folder of the user's, the cache, or a checked download."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+
+from ..errors import DataError
+from .archives import unpack
+
+
+@dataclass(frozen=True)
+class Download:
+    """A file on the network and the SHA-256 its bytes must have."""
+
+    url: str
+    sha256: str
+
+    @property
+    def file(self) -> str:
+        """The name it is saved under."""
+        return self.url.rsplit("/", 1)[1].replace("%20", " ")
+
+
+@dataclass(frozen=True)
+class Source:
+    """The official files of a data set.
+
+    Attributes
+    ----------
+    files : tuple of str
+        What must be there for the data set to be complete, under the official names.
+    downloads : tuple of Download
+        The files themselves, or one archive that holds them.
+    archive_folder : str
+        Folder that the archive unpacks to; empty where the files are downloaded as they are.
+    """
+
+    files: tuple[str, ...]
+    downloads: tuple[Download, ...]
+    archive_folder: str = ""
+
+    def complete_in(self, folder: Path) -> Path | None:
+        """Return the folder with all files: this one, or the archive's folder inside it."""
+        try:
+            for place in (folder, folder / self.archive_folder):
+                if all((place / file).is_file() for file in self.files):
+                    return place
+        except PermissionError as error:
+            raise DataError(f"cannot look into {folder} ({error}); make it readable") from error
+        return None
+
+
+def find(name: str, source: Source, root: str | Path | None = None) -> Path | None:
+    """Return the folder with all files of a data set, or None: the user's first, then the cache."""
+    own = _own_folder(name, root)
+    return (own and source.complete_in(own)) or source.complete_in(_cache_folder(name))
+
+
+def open_source(name: str, source: Source, root: str | Path | None = None) -> Path:
+    """Return the folder to read a data set from; download what is in neither the user's folder nor the cache.
+
+    Files in the user's folder are taken as they are, since people compress anew: their content is checked
+    when it is read. Files that Dovetail downloaded earlier must still have the official hash.
+    """
+    own = _own_folder(name, root)
+    if own and (found := source.complete_in(own)):
+        return found
+    if not (cached := source.complete_in(_cache_folder(name))):
+        return fetch(name, source, root)
+    if not source.archive_folder:
+        for download in source.downloads:
+            _check_hash(cached / download.file, download, f"delete it, or run: dovetail data get {name}")
+    return cached
+
+
+def fetch(name: str, source: Source, root: str | Path | None = None) -> Path:
+    """Return the folder with a data set's files, after downloading those that are missing or altered."""
+    own = _own_folder(name, root)
+    if own and (found := source.complete_in(own)):
+        return found
+    cache = _cache_folder(name)
+    by_hand = _by_hand(source, own or cache)
+    try:
+        if source.archive_folder:
+            if not source.complete_in(cache):
+                (archive,) = source.downloads
+                unpack(_retrieve(archive, cache, by_hand), source.archive_folder, source.files)
+        else:
+            for download in source.downloads:
+                _retrieve(download, cache, by_hand)
+    except OSError as error:
+        raise DataError(
+            f"cannot write to the cache folder {cache} ({error}); set $DOVETAIL_CACHE to a folder that you "
+            f"can write to, or {by_hand}"
+        ) from error
+    found = source.complete_in(cache)
+    if found is None:
+        raise DataError(f"{name}: {', '.join(source.files)} not all in {cache} after the download; {by_hand}")
+    return found
+
+
+def _retrieve(download: Download, cache: Path, by_hand: str) -> Path:
+    """Download one file into the cache unless it is there already. It appears only once its hash is right."""
+    pooch = _pooch()
+    over_http = pooch.HTTPDownloader()
+
+    def download_and_check(url: str, output_file: str, caller: object) -> None:
+        try:
+            over_http(url, output_file, caller)
+        except (OSError, ValueError) as error:
+            raise DataError(f"could not download {url} ({error}); without a network, {by_hand}") from error
+        _check_hash(Path(output_file), download, f"nothing was kept. Try again later, or {by_hand}")
+
+    saved = pooch.retrieve(
+        download.url,
+        f"sha256:{download.sha256}",
+        fname=download.file,
+        path=cache,
+        downloader=download_and_check,
+    )
+    return Path(saved)
+
+
+def _check_hash(path: Path, download: Download, way_out: str) -> None:
+    try:
+        with path.open("rb") as file:
+            found = hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise DataError(f"{path} cannot be read ({error}); {way_out}") from error
+    if found != download.sha256:
+        raise DataError(
+            f"{path.parent / download.file} was altered or truncated: expected sha256 {download.sha256}, "
+            f"found {found}; {way_out}"
+        )
+
+
+def _own_folder(name: str, root: str | Path | None) -> Path | None:
+    given = root or os.environ.get("DOVETAIL_DATA")
+    if not given:
+        return None
+    folder = Path(given).expanduser()
+    if not folder.is_dir():
+        origin = "root" if root else "$DOVETAIL_DATA"
+        raise DataError(f"the data folder {folder} ({origin}) does not exist; create it, or name another")
+    return folder / name
+
+
+def _cache_folder(name: str) -> Path:
+    given = os.environ.get("DOVETAIL_CACHE") or _pooch().os_cache("dovetail")
+    return Path(given).expanduser() / name
+
+
+def _pooch() -> ModuleType:
+    try:
+        import pooch
+    except ImportError as error:
+        raise DataError(
+            "downloading data needs the package pooch, which is not installed; install it, or set both "
+            "$DOVETAIL_DATA (your data) and $DOVETAIL_CACHE (an empty folder will do)"
+        ) from error
+    module: ModuleType = pooch
+    return module
+
+
+def _by_hand(source: Source, folder: Path) -> str:
+    urls = ", ".join(download.url for download in source.downloads)
+    if source.archive_folder:
+        first = folder / source.archive_folder / source.files[0]
+        return f"fetch {urls} by hand and unpack it so that {first} exists"
+    return f"fetch {urls} by hand and put it in {folder}"

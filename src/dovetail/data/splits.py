@@ -1,0 +1,80 @@
+"""Fixed splits and standardising, shared by the data sets that come as files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from ..errors import DataError
+
+Indices = NDArray[np.int64]
+
+_SEED = 0
+"""Splits are part of what a data set is, so no option changes their seed."""
+
+
+def held_out(count: int, fraction: float, source: str | Path) -> tuple[Indices, Indices]:
+    """Return the indices of ``count`` samples in two parts, the second holding ``fraction`` of them.
+
+    Examples
+    --------
+    >>> kept, held = held_out(10, 0.2, "an example")
+    >>> len(kept), len(held), sorted([*kept, *held]) == list(range(10))
+    (8, 2, True)
+    """
+    held = round(count * fraction)
+    if not 0 < held < count:
+        raise DataError(f"{source}: {count} samples cannot give a validation split of {fraction:g} of them")
+    order = np.random.default_rng(_SEED).permutation(count)
+    return order[held:], order[:held]
+
+
+def stratified(labels: NDArray[np.int64], fraction: float, source: str | Path) -> tuple[Indices, Indices]:
+    """Return the indices in two parts with the same share of every class, the second holding ``fraction``.
+
+    Examples
+    --------
+    >>> labels = np.repeat([0, 1], [50, 10])
+    >>> kept, held = stratified(labels, 0.2, "an example")
+    >>> np.bincount(labels[held]).tolist()
+    [10, 2]
+    """
+    from sklearn.model_selection import train_test_split
+
+    try:
+        kept, held = train_test_split(
+            np.arange(len(labels)), test_size=fraction, stratify=labels, random_state=_SEED
+        )
+    except ValueError as error:
+        raise DataError(f"{source}: too few samples to split by class ({error})") from error
+    return kept, held
+
+
+def stratified_in_three(labels: NDArray[np.int64], source: str | Path) -> tuple[Indices, Indices, Indices]:
+    """Return the indices in three parts of 64, 16 and 20 % with the same share of every class."""
+    rest, test = stratified(labels, 0.2, source)
+    train, val = stratified(labels[rest], 0.2, source)
+    return rest[train], rest[val], test
+
+
+def standardise_(train: Tensor, *others: Tensor, over: tuple[int, ...] = (0,)) -> None:
+    """Shift and scale in place to mean 0 and variance 1 in ``train``; the others follow, and teach nothing.
+
+    What is constant in ``train`` is shifted to 0 and keeps its scale.
+
+    Examples
+    --------
+    >>> train, test = torch.tensor([[1.0, 5.0], [3.0, 5.0]]), torch.tensor([[5.0, 6.0]])
+    >>> standardise_(train, test)
+    >>> train.tolist(), test.tolist()
+    ([[-1.0, 0.0], [1.0, 0.0]], [[3.0, 1.0]])
+    """
+    spread, mean = torch.std_mean(train, dim=over, correction=0, keepdim=True)
+    # torch updates mean and spread sample by sample, so a constant has a spread of exactly 0.
+    spread[spread == 0] = 1
+    for tensor in (train, *others):
+        tensor.sub_(mean).div_(spread)

@@ -1,0 +1,14 @@
+"""Architectures: plain ``torch.nn`` networks from a short text such as ``mlp:512-256,dropout=0.2``.
+
+A network maps a batch to logits. Its last layer is always called ``output``; every activation is a module of
+its own, used once, so that hooks and tracers see each of them. A new architecture is one file and one line in
+``registry.py``.
+"""
+
+from __future__ import annotations
+
+from .build import NetBuilder, build_net, net_builder
+from .registry import ARCHITECTURES
+from .spec import NetSpec
+
+__all__ = ["ARCHITECTURES", "NetBuilder", "NetSpec", "build_net", "net_builder"]

@@ -1,0 +1,45 @@
+"""What the registry knows about an architecture: its options, what its sizes mean, and how to build it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from torch import nn
+
+from .init import INITS
+from .options import Option, choice
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """An architecture that a spec can name.
+
+    Attributes
+    ----------
+    name
+        The word at the start of a spec.
+    build
+        Called as ``build(sizes, input_shape, outputs, **options)``; gives the network with PyTorch's own
+        initial values.
+    own_options
+        Options passed to `build`, in the order in which a spec is written.
+    sizes_mean
+        What the numbers after the colon are; empty for an architecture without any.
+    default_sizes
+        The sizes when the spec gives none.
+    default_init
+        The initialisation when the spec names none.
+    """
+
+    name: str
+    build: Callable[..., nn.Module]
+    own_options: tuple[Option, ...]
+    sizes_mean: str = ""
+    default_sizes: tuple[int, ...] = ()
+    default_init: str = "default"
+
+    @property
+    def options(self) -> tuple[Option, ...]:
+        """All options, `init` among them, in the order in which a spec is written."""
+        return (*self.own_options, choice("init", self.default_init, tuple(INITS)))

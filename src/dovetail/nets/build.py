@@ -1,0 +1,136 @@
+"""From a spec to a network: build it once, or make a builder that can be stored and sent elsewhere."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import torch
+from torch import nn
+
+from ..errors import ShapeError, SpecError
+from .init import initialise_
+from .registry import ARCHITECTURES
+from .spec import MAX_PARAMETERS, NetSpec
+
+_MAX_INPUTS = 2**24
+_MAX_OUTPUTS = 2**20
+
+
+@dataclass(frozen=True)
+class NetBuilder:
+    """A spec with its input and output sizes: call it for a network with fresh random weights.
+
+    Builders are small, compare by value, and can be hashed and pickled, so they travel to other processes
+    where networks would not. A builder draws from PyTorch's global random state and follows its default
+    device. Made by `net_builder`.
+    """
+
+    spec: NetSpec
+    input_shape: tuple[int, ...]
+    outputs: int
+
+    def __post_init__(self) -> None:
+        _check_shapes(self.input_shape, self.outputs)
+        _check_parameters(self.spec, self.input_shape, self.outputs)
+
+    def __call__(self) -> nn.Module:
+        """Return a new network."""
+        return _assemble(self.spec, self.input_shape, self.outputs)
+
+
+def net_builder(spec: str | NetSpec, input_shape: Sequence[int], outputs: int) -> NetBuilder:
+    """Return a builder of networks of one architecture.
+
+    Parameters
+    ----------
+    spec
+        A `NetSpec` or its text.
+    input_shape
+        Shape of one sample, without the batch dimension.
+    outputs
+        Number of logits.
+
+    Examples
+    --------
+    >>> build = net_builder("mlp:32", (8, 8), outputs=10)
+    >>> build()(torch.zeros(5, 8, 8)).shape
+    torch.Size([5, 10])
+    >>> build == net_builder("mlp:32,dropout=0.5", [8, 8], 10)
+    True
+    """
+    settled = spec if isinstance(spec, NetSpec) else NetSpec.parse(spec)
+    return NetBuilder(settled, tuple(input_shape), outputs)
+
+
+def build_net(
+    spec: str | NetSpec, input_shape: Sequence[int], outputs: int, seed: int | None = None
+) -> nn.Module:
+    """Return a new network.
+
+    Parameters
+    ----------
+    spec
+        A `NetSpec` or its text, such as ``"mlp:512-256,dropout=0.2"``.
+    input_shape
+        Shape of one sample, without the batch dimension.
+    outputs
+        Number of logits.
+    seed
+        With a seed the network is built on the CPU, the same on every machine, and the global random state
+        stays as it was. Without one, its weights come from the global random state.
+
+    Raises
+    ------
+    SpecError
+        For a spec that is not understood, or a network that is too large.
+    ShapeError
+        For inputs that the architecture cannot take.
+
+    Examples
+    --------
+    >>> net = build_net("lenet", (1, 28, 28), outputs=10, seed=0)
+    >>> net.output
+    Linear(in_features=64, out_features=10, bias=False)
+    """
+    build = net_builder(spec, input_shape, outputs)
+    if seed is None:
+        return build()
+    if not isinstance(seed, int) or not 0 <= seed < 2**63:
+        raise SpecError(f"a seed must be a whole number from 0 to 2**63 - 1; got {seed!r:.80}")
+    with torch.random.fork_rng(devices=[]), torch.device("cpu"):
+        # torch.manual_seed would also reseed the GPUs, whose state is not saved here.
+        torch.default_generator.manual_seed(seed)
+        return build()
+
+
+def _assemble(spec: NetSpec, input_shape: tuple[int, ...], outputs: int) -> nn.Module:
+    options = dict(spec.options)
+    init = options.pop("init")
+    net = ARCHITECTURES[spec.name].build(spec.sizes, input_shape, outputs, **options)
+    initialise_(net, str(init))
+    return net
+
+
+def _check_shapes(input_shape: tuple[int, ...], outputs: int) -> None:
+    if not input_shape or not all(isinstance(size, int) and size > 0 for size in input_shape):
+        raise ShapeError(f"an input shape is one or more positive whole numbers; got {input_shape!r:.80}")
+    if math.prod(input_shape) > _MAX_INPUTS:
+        raise ShapeError(f"input shape {input_shape!r:.80} has more than {_MAX_INPUTS} values")
+    if not isinstance(outputs, int) or not 1 <= outputs <= _MAX_OUTPUTS:
+        raise ShapeError(f"a network has from 1 to {_MAX_OUTPUTS} outputs; got {outputs!r:.80}")
+
+
+@lru_cache(maxsize=256)
+def _check_parameters(spec: NetSpec, input_shape: tuple[int, ...], outputs: int) -> None:
+    # On the meta device nothing is allocated, whatever the size, and no random number is drawn.
+    with torch.device("meta"):
+        skeleton = _assemble(spec, input_shape, outputs)
+    count = sum(parameter.numel() for parameter in skeleton.parameters())
+    if count > MAX_PARAMETERS:
+        raise SpecError(
+            f"{spec} on inputs {input_shape} has {count} parameters, more than {MAX_PARAMETERS}; "
+            f"use smaller layers or inputs"
+        )

@@ -1,0 +1,68 @@
+"""The parts that the architectures share: a convolution or a dense layer with all that follows it."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable
+
+from torch import nn
+
+from ..errors import ShapeError
+
+Parts = list[tuple[str, nn.Module]]
+
+
+def sequential(parts: Iterable[tuple[str, nn.Module]]) -> nn.Sequential:
+    """Return the named parts as one network."""
+    return nn.Sequential(OrderedDict(parts))
+
+
+def convolution(
+    name: str,
+    channels_in: int,
+    channels_out: int,
+    *,
+    kernel: int = 3,
+    padding: int = 1,
+    pool: bool = False,
+    batch_norm: bool = False,
+    dropout: float = 0.0,
+) -> Parts:
+    """Return a convolution, then batch norm, 2 x 2 max-pooling, ReLU and dropout where asked for."""
+    # A bias in front of a batch norm would be subtracted again with the mean.
+    conv = nn.Conv2d(channels_in, channels_out, kernel, padding=padding, bias=not batch_norm)
+    parts: Parts = [(name, conv)]
+    if batch_norm:
+        parts.append((f"{name}_norm", nn.BatchNorm2d(channels_out)))
+    if pool:
+        # Pooling before the ReLU: maximum and ReLU commute, so the function is the same, and the ReLU
+        # sees a quarter of the values.
+        parts.append((f"{name}_pool", nn.MaxPool2d(2)))
+    parts.append((f"{name}_relu", nn.ReLU()))
+    if dropout:
+        parts.append((f"{name}_dropout", nn.Dropout(dropout)))
+    return parts
+
+
+def dense(name: str, inputs: int, units: int, *, batch_norm: bool = False, dropout: float = 0.0) -> Parts:
+    """Return a dense hidden layer: linear, batch norm where asked for, ReLU, dropout where asked for."""
+    parts: Parts = [(name, nn.Linear(inputs, units, bias=not batch_norm))]
+    if batch_norm:
+        parts.append((f"{name}_norm", nn.BatchNorm1d(units)))
+    parts.append((f"{name}_relu", nn.ReLU()))
+    if dropout:
+        parts.append((f"{name}_dropout", nn.Dropout(dropout)))
+    return parts
+
+
+def image_shape(net: str, input_shape: tuple[int, ...], smallest: int = 1) -> tuple[int, int, int]:
+    """Return channels, height and width, or raise `ShapeError` when these are not images large enough."""
+    if len(input_shape) != 3:
+        raise ShapeError(f"{net} takes images (channels, height, width); got input shape {input_shape}")
+    channels, height, width = input_shape
+    if min(height, width) < smallest:
+        raise ShapeError(
+            f"{net} shrinks its images step by step and needs at least {smallest} x {smallest} pixels; "
+            f"got {height} x {width}"
+        )
+    return channels, height, width

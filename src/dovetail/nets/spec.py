@@ -1,0 +1,133 @@
+"""The short text that names a network: ``architecture:sizes,option=value,...``."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import pairwise
+
+from ..errors import SpecError, unknown_name
+from .options import Option, OptionValue, write_value
+from .registry import ARCHITECTURES
+
+MAX_PARAMETERS = 2**31
+_MAX_WIDTH = 2**18
+_MAX_TEXT = 1000
+_SIZE = re.compile(r"[0-9]{1,12}")
+
+
+@dataclass(frozen=True)
+class NetSpec:
+    """An architecture with its sizes and options, complete and checked.
+
+    Sizes and options that are left out are filled in with the architecture's defaults, so two specs that
+    mean the same network are equal. ``str(spec)`` is the shortest text for it, and parses to the same spec.
+
+    Parameters
+    ----------
+    name
+        An architecture of `ARCHITECTURES`.
+    sizes
+        What the sizes mean is up to the architecture: hidden units for ``mlp``, channels and then dense
+        units for ``lenet``, none for the others.
+    options
+        Pairs of option name and value.
+
+    Raises
+    ------
+    SpecError
+        For an unknown architecture or option, a value that is not allowed, or sizes that cannot be built.
+
+    Examples
+    --------
+    >>> spec = NetSpec.parse("mlp:512-256,init=kaiming-normal,dropout=.20")
+    >>> spec.sizes, spec["dropout"], spec["output_bias"]
+    ((512, 256), 0.2, False)
+    >>> str(spec)
+    'mlp:512-256,dropout=0.2,init=kaiming-normal'
+    >>> NetSpec.parse("lenet") == NetSpec("lenet", (64, 120, 64))
+    True
+    """
+
+    name: str
+    sizes: tuple[int, ...] = ()
+    options: tuple[tuple[str, OptionValue], ...] = ()
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or self.name not in ARCHITECTURES:
+            raise unknown_name("architecture", self.name, ARCHITECTURES)
+        object.__setattr__(self, "sizes", self._settled_sizes())
+        object.__setattr__(self, "options", self._settled_options())
+
+    def __getitem__(self, option: str) -> OptionValue:
+        for name, value in self.options:
+            if name == option:
+                return value
+        raise unknown_name(f"option of {self.name}", option, dict(self.options))
+
+    def __str__(self) -> str:
+        architecture = ARCHITECTURES[self.name]
+        text = self.name
+        if self.sizes != architecture.default_sizes:
+            text += ":" + "-".join(str(size) for size in self.sizes)
+        for option in architecture.options:
+            if self[option.name] != option.default:
+                text += f",{option.name}={write_value(self[option.name])}"
+        return text
+
+    @classmethod
+    def parse(cls, text: str) -> NetSpec:
+        """Return the spec that a text stands for."""
+        if not isinstance(text, str):
+            raise SpecError(f"a network is given as text such as 'mlp:512-256'; got {text!r:.80}")
+        if len(text) > _MAX_TEXT:
+            raise SpecError(f"a network's text has at most {_MAX_TEXT} characters; this one has {len(text)}")
+        head, *option_texts = [part.strip() for part in text.split(",")]
+        name, _, size_text = head.partition(":")
+        if name not in ARCHITECTURES:
+            raise unknown_name("architecture", name, ARCHITECTURES)
+        return cls(name, _read_sizes(size_text), tuple(_read_pair(part) for part in option_texts))
+
+    def _settled_sizes(self) -> tuple[int, ...]:
+        architecture = ARCHITECTURES[self.name]
+        if not self.sizes:
+            return architecture.default_sizes
+        if not architecture.sizes_mean:
+            raise SpecError(f"{self.name} takes no sizes; write {self.name!r} (got sizes {self.sizes})")
+        sizes = tuple(self.sizes)
+        for size in sizes:
+            if not isinstance(size, int) or isinstance(size, bool) or not 1 <= size <= _MAX_WIDTH:
+                raise SpecError(
+                    f"a size of {self.name} ({architecture.sizes_mean}) must be a whole number "
+                    f"from 1 to {_MAX_WIDTH}; got {size!r:.40}"
+                )
+        if sum(a * b for a, b in pairwise(sizes)) > MAX_PARAMETERS:
+            raise SpecError(f"sizes {sizes} mean more than {MAX_PARAMETERS} parameters; use smaller layers")
+        return sizes
+
+    def _settled_options(self) -> tuple[tuple[str, OptionValue], ...]:
+        known: dict[str, Option] = {option.name: option for option in ARCHITECTURES[self.name].options}
+        given: dict[str, OptionValue] = {}
+        for name, value in self.options:
+            if name not in known:
+                raise unknown_name(f"option of {self.name}", name, known)
+            if name in given:
+                raise SpecError(f"option {name!r} of {self.name} is given twice")
+            given[name] = known[name].read(value)
+        return tuple((name, given.get(name, option.default)) for name, option in known.items())
+
+
+def _read_sizes(text: str) -> tuple[int, ...]:
+    if not text:
+        return ()
+    for part in text.split("-"):
+        if not _SIZE.fullmatch(part):
+            raise SpecError(f"sizes are whole numbers joined by '-', such as 512-256; got {text[:80]!r}")
+    return tuple(int(part) for part in text.split("-"))
+
+
+def _read_pair(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise SpecError(f"an option is written name=value, such as dropout=0.2; got {text[:80]!r}")
+    return name.strip(), value.strip()

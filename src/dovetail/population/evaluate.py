@@ -1,0 +1,121 @@
+"""Measure all members of a stack on a split in one pass."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor, nn
+from torch.func import vmap
+
+from ..data.dataset import Split
+from .forward import member_forward
+from .graph import traced
+from .objectives import Objective, with_own
+from .stack import Tensors
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Evaluator:
+    """Means of per-sample functions for every member of a stack.
+
+    Parameters
+    ----------
+    template : nn.Module
+        The networks' code.
+    functions : mapping of str to Objective
+        What to measure; NaN marks a sample that a function does not count.
+    batch_size : int
+        Samples per pass.
+    """
+
+    def __init__(self, template: nn.Module, functions: Mapping[str, Objective], batch_size: int) -> None:
+        self._template, self._functions, self._batch_size = template, dict(functions), batch_size
+        self._sums = traced(self._batch_sums)
+
+    def __call__(
+        self, params: Tensors, buffers: Tensors, split: Split, own: Tensors, targets: Tensor | None = None
+    ) -> dict[str, Tensor]:
+        """Return ``{name: [members]}`` in float64; NaN where a function counted no sample.
+
+        ``own`` holds the members' own parameters for the functions; ``targets``, if given, ``[members, samples,
+        ...]``, stand in for the split's.
+        """
+        self._template.eval()
+        total: Tensor | int = 0
+        for start in range(0, len(split), self._batch_size):
+            part = slice(start, start + self._batch_size)
+            target = split.y[part] if targets is None else targets[:, part]
+            total = total + self._sums(params, buffers, split.x[part], target, own, targets is not None)
+        assert isinstance(total, Tensor)
+        sums, counts = total
+        return dict(zip(self._functions, sums / counts, strict=True))
+
+    def _batch_sums(
+        self, params: Tensors, buffers: Tensors, x: Tensor, target: Tensor, own: Tensors, own_target: bool
+    ) -> Tensor:
+        """Return sums and counts, ``[2, functions, members]``."""
+
+        def one(params: Tensors, buffers: Tensors, target: Tensor, own: Tensors) -> Tensor:
+            logits = member_forward(self._template, params, buffers, x, None)
+            functions = (with_own(function, own) for function in self._functions.values())
+            values = torch.stack([function(logits, target, own) for function in functions])
+            counted = ~values.isnan()
+            return torch.stack([values.nan_to_num(0).sum(1, dtype=torch.float64), counted.sum(1).double()])
+
+        with torch.no_grad():
+            result: Tensor = vmap(one, in_dims=(0, 0, 0 if own_target else None, 0), out_dims=2)(
+                params, buffers, target, own
+            )
+        return result
+
+
+@dataclass(frozen=True)
+class Scores:
+    """What a population scored, one value per member.
+
+    Attributes
+    ----------
+    values : dict of str to Tensor
+        ``{name: [members]}``, float64.
+    seeds : tuple of int
+        The members' seeds.
+
+    Examples
+    --------
+    >>> scores = Scores({"accuracy": torch.tensor([0.5, 1.0])}, (0, 1))
+    >>> scores["accuracy"].mean().item()
+    0.75
+    >>> print(scores.to_frame())
+            seed  accuracy
+    member                
+    0          0       0.5
+    1          1       1.0
+    """  # noqa: W291
+
+    values: dict[str, Tensor]
+    seeds: tuple[int, ...]
+
+    def __getitem__(self, name: str) -> Tensor:
+        return self.values[name]
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a table with a row per member."""
+        import pandas as pd
+
+        columns = {name: value.tolist() for name, value in self.values.items()}
+        return pd.DataFrame({"seed": self.seeds, **columns}).rename_axis("member")
+
+
+def predict(template: nn.Module, params: Tensors, buffers: Tensors, x: Tensor, batch_size: int) -> Tensor:
+    """Return the outputs of every member for every sample, ``[members, samples, outputs]``."""
+    template.eval()
+    forward = vmap(lambda p, b, part: member_forward(template, p, b, part, None), in_dims=(0, 0, None))
+    with torch.no_grad():
+        return torch.cat([forward(params, buffers, part) for part in x.split(batch_size)], 1)
+
+

@@ -1,0 +1,63 @@
+"""Functions that run many times on tensors of the same shapes: trace once, then only replay.
+
+`traced` removes the cost of `vmap`, autograd bookkeeping and Python from every call: it records the tensor
+operations once and runs the list. `Captured` goes further on CUDA: the whole step becomes one graph launch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.fx.experimental.proxy_tensor import make_fx
+
+
+def traced(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the function as a recorded list of operations, one recording per set of input shapes."""
+    recordings: dict[Any, Callable[..., Any]] = {}
+
+    def run(*tensors: Any) -> Any:
+        flat, _ = torch.utils._pytree.tree_flatten(tensors)
+        shapes = tuple(t.shape if isinstance(t, Tensor) else t for t in flat)
+        if shapes not in recordings:
+            recording = make_fx(lambda *args: function(*args))(*tensors)  # a method would count self
+            recording.graph.eliminate_dead_code()
+            recording.recompile()
+            recordings[shapes] = recording
+        with torch.no_grad():
+            return recordings[shapes](*tensors)
+
+    return run
+
+
+class Captured:
+    """A step without arguments or result, captured as a CUDA graph on its second call.
+
+    The first call runs as it is, which also makes the libraries load their kernels; it is a real step, not a
+    rehearsal. On the CPU every call runs as it is. The step must read and write the same tensors every time.
+    """
+
+    def __init__(self, step: Callable[[], None], device: torch.device) -> None:
+        self._step, self._device = step, device
+        self._warm = False
+        self._graph: torch.cuda.CUDAGraph | None = None
+
+    def __call__(self) -> None:
+        if self._device.type != "cuda":
+            self._step()
+        elif not self._warm:
+            # Capturing needs a stream other than the default one; what ran there before must not be freed late.
+            stream = torch.cuda.Stream(self._device)
+            stream.wait_stream(torch.cuda.current_stream(self._device))
+            with torch.cuda.stream(stream):
+                self._step()
+            torch.cuda.current_stream(self._device).wait_stream(stream)
+            self._warm = True
+        else:
+            if self._graph is None:
+                self._graph = torch.cuda.CUDAGraph()
+                with torch.cuda.graph(self._graph):
+                    self._step()
+            self._graph.replay()

@@ -1,0 +1,72 @@
+"""What happened during a fit, epoch by epoch and member by member."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass
+class History:
+    """The record of a fit.
+
+    Attributes
+    ----------
+    seeds : tuple of int
+        The members' seeds.
+    values : dict of str to Tensor
+        ``{name: [epochs, members]}``, float64: ``"train_loss"``, and on the validation split ``"loss"`` and
+        each metric. NaN where a member had stopped.
+    epochs : Tensor
+        How many epochs each member trained.
+    best_epoch : Tensor
+        The epoch (from 0) whose weights each member has now; -1 when no epoch was better than the start.
+    diverged : Tensor
+        Whether a member's loss became NaN or infinite, which stopped it.
+    seconds : float
+        Wall-clock time of the fit.
+    """
+
+    seeds: tuple[int, ...]
+    values: dict[str, Tensor]
+    epochs: Tensor
+    best_epoch: Tensor
+    diverged: Tensor
+    seconds: float = 0.0
+
+    @classmethod
+    def empty(cls, seeds: tuple[int, ...], epochs: int, names: list[str]) -> History:
+        """Return a record with nothing in it yet."""
+        members = len(seeds)
+        values = {name: torch.full((epochs, members), torch.nan, dtype=torch.float64) for name in names}
+        zeros = torch.zeros(members, dtype=torch.int64)
+        return cls(seeds, values, zeros, zeros - 1, zeros.bool())
+
+    def __getitem__(self, name: str) -> Tensor:
+        return self.values[name]
+
+    def __repr__(self) -> str:
+        epochs = f"{int(self.epochs.min())}-{int(self.epochs.max())}"
+        return f"History({len(self.seeds)} members, {epochs} epochs, {', '.join(self.values)}, {self.seconds:.1f} s)"
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a table with a row per member and epoch that was trained."""
+        import pandas as pd
+
+        epochs, members = next(iter(self.values.values())).shape
+        columns = {
+            "member": torch.arange(members).repeat(epochs),
+            "seed": torch.tensor(self.seeds).repeat(epochs),
+            "epoch": torch.arange(epochs).repeat_interleave(members),
+        }
+        table = pd.DataFrame({k: v.numpy() for k, v in columns.items()})
+        for name, value in self.values.items():
+            table[name] = value.flatten().numpy()
+        trained = (torch.arange(epochs).unsqueeze(1) < self.epochs).flatten().numpy()
+        return table[trained].sort_values(["member", "epoch"], ignore_index=True)

@@ -1,0 +1,88 @@
+"""How many members train at once: what one costs, and what the device holds.
+
+The numbers behind it. A training member needs its parameters about six times over (weights, gradients, the
+optimiser's tensors, the best checkpoint, a temporary), a byte per weight for its mask, and about twice the
+activations that autograd saves (the other half are gradients and temporaries). Activations are measured on
+the network itself.
+
+On a GPU the limit is its free memory. On a CPU it is `CPU_WORKING_SET`: past it larger stacks stop getting
+faster (docs/performance.md), and thin convolutions get slower.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from ..errors import ShapeError
+
+CPU_WORKING_SET = 256 * 2**20
+"""Bytes that a stack may occupy while it trains on a CPU."""
+
+_GPU_SHARE = 0.8
+_EVALUATION = {"cpu": 64 * 2**20, "cuda": 2 * 2**30}
+
+
+@dataclass(frozen=True)
+class MemberCost:
+    """Bytes of one member.
+
+    Attributes
+    ----------
+    params : int
+        Its parameters.
+    sample : int
+        The activations that one training sample leaves for the backward pass, and the sample itself.
+    """
+
+    params: int
+    sample: int
+
+    def training(self, batch_size: int, optimiser_slots: int) -> int:
+        """Return the bytes of one member in training."""
+        return int(self.params * (4.25 + optimiser_slots)) + 2 * self.sample * batch_size
+
+
+def measure_cost(network: nn.Module, x: Tensor) -> MemberCost:
+    """Measure a network's cost with a forward pass of two samples, which also proves that it takes them."""
+    own = {p.data_ptr() for p in network.parameters()}
+    saved: dict[int, int] = {}
+
+    def note(tensor: Tensor) -> Tensor:
+        if tensor.data_ptr() not in own:
+            saved[tensor.data_ptr()] = tensor.numel() * tensor.element_size()
+        return tensor
+
+    sample = torch.cat([x[:1], x[:1]])
+    try:
+        with torch.random.fork_rng(devices=[]), torch.autograd.graph.saved_tensors_hooks(note, lambda t: t):
+            out = network.train()(sample)
+    except (RuntimeError, ValueError, IndexError, TypeError) as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise ShapeError(f"the network cannot take inputs of shape {tuple(x.shape[1:])}: {reason}") from error
+    if not isinstance(out, Tensor) or out.dim() != 2 or len(out) != 2:
+        what = f"shape {tuple(out.shape)}" if isinstance(out, Tensor) else f"a {type(out).__name__}"
+        raise ShapeError(f"the network must map a batch to logits [batch, outputs]; 2 samples gave {what}")
+    params = sum(p.numel() * p.element_size() for p in network.parameters())
+    return MemberCost(params, (sum(saved.values()) + sample.numel() * sample.element_size()) // 2)
+
+
+def members_at_once(cost: MemberCost, batch_size: int, optimiser_slots: int, device: torch.device) -> int:
+    """Return how many members to train together on a device (at least one)."""
+    if device.type == "cuda":
+        budget = int(torch.cuda.mem_get_info(device)[0] * _GPU_SHARE)
+    else:
+        budget = min(CPU_WORKING_SET, _free_memory() // 2)
+    return max(1, budget // cost.training(batch_size, optimiser_slots))
+
+
+def evaluation_batch(cost: MemberCost, members: int, device: torch.device) -> int:
+    """Return how many samples to evaluate in one pass of a stack."""
+    return max(16, _EVALUATION[device.type] // (members * cost.sample))
+
+
+def _free_memory() -> int:
+    return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")

@@ -1,0 +1,109 @@
+"""What members are trained for and measured by: functions of one network's outputs, one value per sample.
+
+An objective is called as ``objective(logits, target, **own)`` for one network, where ``own`` holds those of
+that member's own parameters that the function names, and returns one loss per sample. A metric is called in
+the same way; it returns NaN for samples that it does not count.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from ..data.dataset import Task
+
+Objective = Callable[..., Tensor]
+"""``(logits [batch, outputs], target, **own) -> [batch]``, for one network."""
+
+
+def cross_entropy(logits: Tensor, target: Tensor) -> Tensor:
+    """Cross-entropy of class ids.
+
+    Examples
+    --------
+    >>> cross_entropy(torch.zeros(1, 2), torch.tensor([1]))
+    tensor([0.6931])
+    """
+    return -F.log_softmax(logits, 1).gather(1, target.unsqueeze(1)).squeeze(1)
+
+
+def bit_cross_entropy(logits: Tensor, target: Tensor) -> Tensor:
+    """Mean binary cross-entropy over a sample's output bits.
+
+    Examples
+    --------
+    >>> bit_cross_entropy(torch.zeros(1, 2), torch.tensor([[1.0, 0.0]]))
+    tensor([0.6931])
+    """
+    return F.binary_cross_entropy_with_logits(logits, target, reduction="none").mean(1)
+
+
+def squared_error(logits: Tensor, target: Tensor) -> Tensor:
+    """Mean squared error over a sample's outputs.
+
+    Examples
+    --------
+    >>> squared_error(torch.zeros(1, 2), torch.tensor([[2.0, 0.0]]))
+    tensor([2.])
+    """
+    return ((logits - target) ** 2).mean(1)
+
+
+def class_accuracy(logits: Tensor, target: Tensor) -> Tensor:
+    """Whether the largest output is the target class, 0 or 1.
+
+    Examples
+    --------
+    >>> class_accuracy(torch.tensor([[0.1, 0.3]]), torch.tensor([1]))
+    tensor([1.])
+    """
+    return (logits.argmax(1) == target).to(logits.dtype)
+
+
+def bit_accuracy(logits: Tensor, target: Tensor) -> Tensor:
+    """Share of a sample's output bits that are right.
+
+    Examples
+    --------
+    >>> bit_accuracy(torch.tensor([[1.0, 2.0]]), torch.tensor([[1.0, 0.0]]))
+    tensor([0.5000])
+    """
+    return ((logits > 0) == (target > 0.5)).to(logits.dtype).mean(1)
+
+
+def task_of(target: Tensor) -> Task:
+    """Return what targets are, judged by their values.
+
+    Examples
+    --------
+    >>> task_of(torch.tensor([3])), task_of(torch.tensor([[0.0, 1.0]])), task_of(torch.tensor([[0.5]]))
+    ('classes', 'bits', 'values')
+    """
+    if not target.is_floating_point():
+        return "classes"
+    return "bits" if bool(((target == 0) | (target == 1)).all()) else "values"
+
+
+def with_own(function: Objective, own: Iterable[str]) -> Callable[[Tensor, Tensor, Mapping[str, Tensor]], Tensor]:
+    """Return the function with a member's own parameters as one argument; it gets those that it names."""
+    parameters = inspect.signature(function).parameters
+    takes_all = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+    wanted = [name for name in own if takes_all or name in parameters]
+
+    def call(logits: Tensor, target: Tensor, own: Mapping[str, Tensor]) -> Tensor:
+        return function(logits, target, **{name: own[name] for name in wanted})
+
+    return call
+
+
+OBJECTIVES: dict[Task, Objective] = {
+    "classes": cross_entropy,
+    "bits": bit_cross_entropy,
+    "values": squared_error,
+}
+
+ACCURACIES: dict[Task, Objective] = {"classes": class_accuracy, "bits": bit_accuracy}

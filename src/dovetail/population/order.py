@@ -1,0 +1,130 @@
+"""In which order each member sees its samples: one permutation per seed and epoch, cut into batches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from .noise import hash64, keys_at
+
+
+def epoch_order(keys: Tensor, epoch: int, samples: int) -> Tensor:
+    """Return a permutation of the samples for every key: ``[keys, samples]``.
+
+    It depends on the key and the epoch alone, so that it is the same in any company and on any device.
+
+    Examples
+    --------
+    >>> from dovetail.population.noise import member_keys
+    >>> order = epoch_order(member_keys([0, 0, 1]), epoch=0, samples=100)
+    >>> bool((order[0] == order[1]).all()), bool((order[0] == order[2]).all())
+    (True, False)
+    """
+    return torch.argsort(_ranks(keys, epoch, samples), dim=1, stable=True)
+
+
+def _ranks(keys: Tensor, epoch: int, samples: int) -> Tensor:
+    moment = keys_at(keys, torch.tensor(epoch, device=keys.device))
+    position = torch.arange(samples, dtype=torch.int64, device=keys.device)
+    return hash64(hash64(position * 2 + 1) ^ moment.unsqueeze(1))
+
+
+@dataclass(frozen=True)
+class Batches:
+    """Batches of one size: which samples each order takes at each step.
+
+    Attributes
+    ----------
+    index : Tensor
+        ``[steps, orders, batch]``, sample numbers.
+    weight : Tensor or None
+        ``[steps, orders, batch]``, 0 where a short order was filled up; None when every sample counts.
+    """
+
+    index: Tensor
+    weight: Tensor | None = None
+
+    @property
+    def steps(self) -> int:
+        """Number of steps."""
+        return len(self.index)
+
+
+class Order:
+    """The batches of every epoch for a stack of members.
+
+    Parameters
+    ----------
+    keys : Tensor
+        One key per member.
+    samples : int
+        How many samples there are.
+    batch_size : int
+        Samples per step.
+    subsets : sequence of Tensor, optional
+        The sample numbers that each member may see, one tensor per member.
+
+    Attributes
+    ----------
+    of_member : Tensor or None
+        Which order each member follows, or None when every member has its own.
+    """
+
+    def __init__(
+        self, keys: Tensor, samples: int, batch_size: int, subsets: Sequence[Tensor] | None = None
+    ) -> None:
+        self.samples, self.batch_size = samples, batch_size
+        self._subsets: Tensor | None = None
+        if subsets is None:
+            self._keys, of_member = torch.unique(keys, return_inverse=True)
+            self.of_member: Tensor | None = of_member if len(self._keys) < len(keys) else None
+            if self.of_member is None:
+                self._keys = keys
+        else:
+            self._keys, self.of_member = keys, None
+            self._sizes = torch.tensor([len(s) for s in subsets], device=keys.device)
+            self.samples = int(self._sizes.max())
+            self._subsets = torch.zeros(len(subsets), self.samples, dtype=torch.int64, device=keys.device)
+            for row, subset in zip(self._subsets, subsets, strict=True):
+                row[: len(subset)] = subset
+
+    @property
+    def steps(self) -> int:
+        """Steps per epoch."""
+        return -(-self.samples // self.batch_size)
+
+    @property
+    def shared(self) -> bool:
+        """Whether all members see the same batches."""
+        return len(self._keys) == 1 and self._subsets is None
+
+    def epoch(self, epoch: int) -> list[Batches]:
+        """Return the epoch's batches: the full ones, then the smaller last one if there is one."""
+        if self._subsets is not None:
+            return [self._subset_batches(epoch)]
+        order = epoch_order(self._keys, epoch, self.samples)
+        full = self.samples // self.batch_size * self.batch_size
+        parts = [order[:, :full].unflatten(1, (-1, self.batch_size))] if full else []
+        if full < self.samples:
+            parts.append(order[:, full:].unsqueeze(1))
+        return [Batches(part.transpose(0, 1).contiguous()) for part in parts]
+
+    def _subset_batches(self, epoch: int) -> Batches:
+        """Fill short orders up to the longest; the fill has no weight, and a step of fill alone is skipped."""
+        assert self._subsets is not None
+        ranks = _ranks(self._keys, epoch, self.samples)
+        place = torch.arange(self.samples, device=ranks.device)
+        ranks = ranks.masked_fill(place >= self._sizes.unsqueeze(1), torch.iinfo(torch.int64).max)
+        order = self._subsets.gather(1, torch.argsort(ranks, dim=1, stable=True))
+        fill = self.steps * self.batch_size - self.samples
+        index = torch.nn.functional.pad(order, (0, fill))
+        place = torch.arange(self.steps * self.batch_size, device=ranks.device)
+        weight = (place < self._sizes.unsqueeze(1)).float()
+        shape = (-1, self.batch_size)
+        return Batches(
+            index.unflatten(1, shape).transpose(0, 1).contiguous(),
+            weight.unflatten(1, shape).transpose(0, 1).contiguous(),
+        )

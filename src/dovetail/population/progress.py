@@ -1,0 +1,45 @@
+"""A progress bar with rate and time left, on terminals only."""
+
+from __future__ import annotations
+
+from types import TracebackType
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+
+class FitProgress:
+    """Counts network-steps: one step of one member.
+
+    Nothing is shown when ``show`` is false or when the error stream is not a terminal.
+    """
+
+    def __init__(self, title: str, total: int, *, show: bool) -> None:
+        console = Console(stderr=True)
+        self._bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.percentage:>3.0f} %"),
+            TextColumn("{task.fields[rate]}"),
+            TimeRemainingColumn(),
+            TextColumn("{task.fields[news]}"),
+            console=console,
+            transient=True,
+            disable=not (show and console.is_terminal),
+        )
+        self._task = self._bar.add_task(title, total=total, rate="", news="")
+
+    def __enter__(self) -> FitProgress:
+        self._bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._bar.stop()
+
+    def advance(self, network_steps: int, news: str = "") -> None:
+        """Record finished steps and what is worth showing of them."""
+        self._bar.advance(self._task, network_steps)
+        speed = self._bar.tasks[0].speed or self._bar.tasks[0].finished_speed
+        self._bar.update(self._task, rate=f"{speed:,.0f} network-steps/s" if speed else "", news=news)

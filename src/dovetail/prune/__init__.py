@@ -1,0 +1,36 @@
+"""Masks: which weights of a network may be other than zero, and how to choose them.
+
+Everything here is a function from mappings ``name -> tensor`` to mappings ``name -> tensor``. With
+``population=True`` the tensors carry a leading dimension, one entry for each member, and every member gets
+exactly what it would get on its own. A mask is a ``torch.bool`` tensor of the shape of the tensor it belongs
+to; True means kept. Pruning never brings a weight back.
+"""
+
+from __future__ import annotations
+
+from .density import density, effective_density
+from .layers import Layer, find_layers, layer_chain
+from .magnitude import prune_by_magnitude
+from .rates import cubic_sparsity, rate_per_round
+from .rewind import apply_masks, apply_masks_, rewind
+from .slots import slot_masks
+from .unit_masks import mask_units
+from .units import prune_units, unit_sensitivity
+
+__all__ = [
+    "Layer",
+    "apply_masks",
+    "apply_masks_",
+    "cubic_sparsity",
+    "density",
+    "effective_density",
+    "find_layers",
+    "layer_chain",
+    "mask_units",
+    "prune_by_magnitude",
+    "prune_units",
+    "rate_per_round",
+    "rewind",
+    "slot_masks",
+    "unit_sensitivity",
+]

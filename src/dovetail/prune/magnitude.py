@@ -1,0 +1,138 @@
+"""Prune the weights of least magnitude, tensor by tensor or over the whole network."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Literal
+
+import torch
+
+from ..errors import SpecError, unknown_name
+from .checks import check_finite, check_masks, member_count, shares_per_member
+from .ranking import drop_lowest, masks_side_by_side, put_back, side_by_side
+
+
+def prune_by_magnitude(
+    weights: Mapping[str, torch.Tensor],
+    masks: Mapping[str, torch.Tensor] | None = None,
+    *,
+    rate: float | torch.Tensor | None = None,
+    sparsity: float | torch.Tensor | None = None,
+    scope: Literal["tensor", "global"] = "tensor",
+    output: str | Collection[str] | None = None,
+    output_rate: float | torch.Tensor | None = None,
+    population: bool = False,
+) -> dict[str, torch.Tensor]:
+    """Return masks with the entries of least magnitude pruned.
+
+    Among equal magnitudes the earlier entry goes first. Entries that `masks` has pruned stay pruned.
+
+    Parameters
+    ----------
+    weights
+        The tensors to prune; leave out those that are not to be pruned.
+    masks
+        What earlier rounds left. Tensors without a mask count as whole.
+    rate
+        Share of the entries still kept to prune now, rounded half to even. Give this or `sparsity`.
+    sparsity
+        Share of all entries that are zero afterwards, those pruned earlier included.
+    scope
+        ``"tensor"`` prunes the share in every tensor; ``"global"`` ranks all tensors together.
+    output
+        Name or names of the output layer's tensors. They are always ranked apart from the others, at
+        `output_rate`.
+    output_rate
+        Rate of the output tensors, by default half of `rate`; with `sparsity` it is their sparsity and must
+        be given.
+    population
+        Whether the tensors have a leading member dimension. The rates may then be tensors, one value for
+        each member.
+
+    Raises
+    ------
+    SpecError
+        For shares outside [0, 1], or a combination of options that has no meaning.
+    ShapeError
+        For masks or rates that do not fit the weights.
+    TrainingError
+        For a tensor that holds NaN or infinite values.
+
+    Examples
+    --------
+    >>> weights = {"w": torch.tensor([[0.1, -2.0], [0.3, 0.2]])}
+    >>> once = prune_by_magnitude(weights, rate=0.5)
+    >>> once
+    {'w': tensor([[False,  True],
+            [ True, False]])}
+    >>> prune_by_magnitude(weights, once, sparsity=0.75)
+    {'w': tensor([[False,  True],
+            [False, False]])}
+    """
+    if (rate is None) == (sparsity is None):
+        raise SpecError("give either rate (of what is left) or sparsity (of everything), and not both")
+    if scope not in ("tensor", "global"):
+        raise unknown_name("scope", scope, ["tensor", "global"])
+    masks = masks or {}
+    check_masks(weights, masks)
+    check_finite(weights)
+    if not weights:
+        return {}
+
+    output_names = {output} if isinstance(output, str) else set(output or ())
+    output_rate = _settled_output_rate(weights, output_names, rate, output_rate)
+    members = member_count(weights) if population else None
+    outputs = [name for name in weights if name in output_names]
+    others = [name for name in weights if name not in output_names]
+    pruned: dict[str, torch.Tensor] = {}
+    for what, share, names in (
+        ("rate", rate, others),
+        ("sparsity", sparsity, others),
+        ("output_rate", output_rate, outputs),
+    ):
+        if share is None:
+            continue
+        shares = shares_per_member(what, share, members)
+        for group in [names] if scope == "global" and names else [[name] for name in names]:
+            tensors = {name: weights[name] for name in group}
+            pruned |= _prune_together(tensors, masks, shares, of_what_is_left=sparsity is None)
+    return {name: pruned[name] for name in weights}
+
+
+def _settled_output_rate(
+    weights: Mapping[str, torch.Tensor],
+    output_names: Collection[str],
+    rate: float | torch.Tensor | None,
+    output_rate: float | torch.Tensor | None,
+) -> float | torch.Tensor | None:
+    for name in output_names:
+        if name not in weights:
+            raise unknown_name("output tensor", name, weights)
+    if output_rate is not None:
+        if not output_names:
+            raise SpecError("output_rate needs the names of the output tensors in output")
+        return output_rate
+    if not output_names:
+        return None
+    if rate is None:
+        raise SpecError("with sparsity, give the output tensors' own sparsity as output_rate")
+    return rate / 2
+
+
+def _prune_together(
+    weights: Mapping[str, torch.Tensor],
+    masks: Mapping[str, torch.Tensor],
+    shares: torch.Tensor,
+    *,
+    of_what_is_left: bool,
+) -> dict[str, torch.Tensor]:
+    """Rank the entries of some tensors together and prune each member's share of them."""
+    members = len(shares)
+    kept = masks_side_by_side(weights, masks, members)
+    left = kept.sum(dim=1)
+    shares = shares.to(kept.device)
+    if of_what_is_left:
+        pruned = kept.shape[1] - left + (shares * left).round().long()
+    else:
+        pruned = (shares * kept.shape[1]).round().long()
+    return put_back(drop_lowest(side_by_side(weights, members).abs(), kept, pruned), weights)

@@ -1,0 +1,210 @@
+"""Names, options and the catalogue."""
+
+from __future__ import annotations
+
+import inspect
+import socket
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dovetail.data import Dataset, catalogue, get, load, registry
+from dovetail.data.options import Seed, check_options, rule_for
+from dovetail.errors import DataError, DovetailError, SpecError
+
+NAMES = {
+    "cifar10",
+    "digit-xor",
+    "digits",
+    "fashion-mnist",
+    "halves",
+    "har",
+    "lines",
+    "mixture",
+    "mnist",
+    "mnist-7x7",
+    "polynomials",
+    "random",
+    "stack",
+    "two-digits",
+    "yeast",
+}
+
+
+@pytest.fixture(autouse=True)
+def _own_empty_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOVETAIL_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("DOVETAIL_DATA", raising=False)
+
+
+def test_catalogue_lists_every_set_with_a_description_and_its_options() -> None:
+    infos = {info.name: info for info in catalogue()}
+    assert set(infos) == NAMES
+    assert all(info.description and "\n" not in info.description for info in infos.values())
+    assert infos["har"].options == {"features": "all", "classes": 6}
+    assert infos["halves"].options == {"base": "mnist", "variant": "same", "seed": 0}
+    assert {name for name, info in infos.items() if info.kind == "files"} == {
+        "cifar10",
+        "fashion-mnist",
+        "har",
+        "mnist",
+        "yeast",
+    }
+    assert infos["digits"].kind == "embedded"
+    assert infos["lines"].kind == "generated"
+
+
+def test_catalogue_says_where_complete_files_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOVETAIL_DATA", str(tmp_path))
+    (tmp_path / "yeast").mkdir()
+    assert {info.found for info in catalogue()} == {None}
+    (tmp_path / "yeast" / "yeast.data").touch()
+    assert {info.name: info.found for info in catalogue()}["yeast"] == tmp_path / "yeast"
+    assert {info.name: info.found for info in catalogue(root=tmp_path)}["yeast"] == tmp_path / "yeast"
+    cached = tmp_path / "cache" / "cifar10" / "cifar-10-batches-bin"
+    cached.mkdir(parents=True)
+    for file in [*(f"data_batch_{i}.bin" for i in range(1, 6)), "test_batch.bin"]:
+        assert {info.name: info.found for info in catalogue()}["cifar10"] is None
+        (cached / file).touch()
+    assert {info.name: info.found for info in catalogue()}["cifar10"] == cached
+
+
+def test_catalogue_cannot_be_changed_through_its_answers() -> None:
+    catalogue()[0].options.clear()
+    assert catalogue()[0].options
+
+
+@pytest.mark.parametrize("act", [load, get])
+@pytest.mark.parametrize("name", ["mnits", "", "../mnist", 3, ["mnist"]])
+def test_unknown_names_are_refused_with_the_known_ones(act: object, name: object) -> None:
+    with pytest.raises(SpecError, match=r"unknown data set .*Known: cifar10, digit-xor, digits"):
+        act(name)  # type: ignore[operator]
+
+
+def test_near_misses_get_a_hint() -> None:
+    with pytest.raises(SpecError, match="did you mean 'mnist'"):
+        load("mnits")
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("digits", {"seed": 1}, r"'digits' has no option seed=1; it takes none"),
+        ("lines", {"sede": 1}, r"no option sede=1; it takes train_samples, test_samples, seed"),
+        ("lines", {"seed": -1}, r"seed=-1; use a whole number, 0 or more"),
+        ("lines", {"seed": True}, r"seed=True; use a whole number"),
+        ("lines", {"seed": 1.0}, r"seed=1.0; use a whole number"),
+        ("lines", {"train_samples": 9}, r"train_samples=9; use a whole number, 10 or more"),
+        ("halves", {"variant": "different"}, r"variant='different'; use 'same' or 'diff'"),
+        ("halves", {"base": 3}, r"base=3; use the name of a set"),
+        ("mixture", {"kind": "both"}, r"kind='both'; use 'overlapping' or 'separate'"),
+        ("har", {"classes": 4}, r"classes=4; use 5 or 6"),
+        ("har", {"classes": 6.0}, r"classes=6.0; use 5 or 6"),
+        ("har", {"features": "frequency"}, r"features='frequency'; use 'all' or 'time'"),
+        ("mnist", {"val": 0}, r"val=0; use a number above 0 and below 1"),
+        ("mnist", {"val": 1}, r"val=1; use"),
+        ("mnist", {"val": float("nan")}, r"val=nan; use"),
+        ("mnist", {"val": "0.2"}, r"val='0.2'; use"),
+    ],
+)
+def test_wrong_options_are_named_with_what_is_allowed(
+    name: str, options: dict[str, object], message: str
+) -> None:
+    with pytest.raises(SpecError, match=message):
+        load(name, **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("name", "base", "message"),
+    [
+        ("halves", "polynomials", "class labels and one-channel images are needed"),
+        ("stack", "stack-of-things", "unknown data set 'stack-of-things'"),
+        ("mixture", "digits", "images at least 10 pixels wide are needed"),
+    ],
+)
+def test_bases_that_cannot_serve_are_refused(name: str, base: str, message: str) -> None:
+    with pytest.raises(SpecError, match=message):
+        load(name, base=base)
+
+
+def test_options_are_recorded_with_defaults_as_plain_values() -> None:
+    data = load("lines", train_samples=np.int64(20), test_samples=10)
+    assert data.options == {"train_samples": 20, "test_samples": 10, "seed": 0}
+    assert {type(value) for value in data.options.values()} == {int}
+    assert load("stack", base="digits").options == {"base": "digits", "variant": "same", "seed": 0}
+
+
+def test_every_default_obeys_its_own_rule() -> None:
+    for name, entry in registry._ENTRIES.items():
+        given = dict(entry.defaults)
+        assert check_options(name, given, entry.rules, entry.defaults) == given
+
+
+def test_rules_come_from_annotations() -> None:
+    with pytest.raises(TypeError, match="one Rule"):
+        rule_for(int)
+    assert check_options("x", {}, {"seed": rule_for(Seed)}, {"seed": 7}) == {"seed": 7}
+
+
+def test_getting_what_has_no_files_says_so() -> None:
+    with pytest.raises(DataError, match=r"'digits' is embedded and has no files of its own$"):
+        get("digits")
+    with pytest.raises(DataError, match="built on 'mnist'"):
+        get("halves")
+
+
+@pytest.mark.parametrize("given", ["root", "environment"])
+def test_a_data_folder_that_does_not_exist_is_named(
+    given: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    missing = tmp_path / "nowhere"
+    if given == "environment":
+        monkeypatch.setenv("DOVETAIL_DATA", str(missing))
+    root = missing if given == "root" else None
+    for act in (load, get):
+        with pytest.raises(DataError, match="does not exist; create it, or name another") as caught:
+            act("yeast", root)
+        assert str(missing) in str(caught.value)
+    with pytest.raises(DataError, match="does not exist"):
+        load("halves", root)
+
+
+def test_root_wins_over_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOVETAIL_DATA", str(tmp_path / "nowhere"))
+    (tmp_path / "yeast").mkdir()
+    (tmp_path / "yeast" / "yeast.data").touch()
+    assert get("yeast", tmp_path) == tmp_path / "yeast"
+
+
+@pytest.mark.parametrize(
+    ("name", "place"),
+    [
+        ("mnist", "mnist"),
+        ("fashion-mnist", "fashion-mnist"),
+        ("yeast", "yeast"),
+        ("har", "har/UCI HAR Dataset/train/X_train.txt"),
+        ("cifar10", "cifar10/cifar-10-batches-bin/data_batch_1.bin"),
+        ("two-digits", "mnist"),
+    ],
+)
+@pytest.mark.parametrize("root", [True, False])
+def test_without_a_network_the_message_says_where_to_put_what(
+    name: str, place: str, root: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unreachable(*_: object, **__: object) -> object:
+        raise socket.gaierror("no network in this test")
+
+    monkeypatch.setattr(socket, "getaddrinfo", unreachable)
+    folder = tmp_path if root else tmp_path / "cache"
+    with pytest.raises(DataError, match="could not download http") as caught:
+        load(name, tmp_path if root else None)
+    assert str(folder / place) in str(caught.value)
+    assert "by hand" in str(caught.value)
+    assert not [path for path in (tmp_path / "cache").rglob("*") if path.is_file()]
+
+
+def test_load_is_documented_and_returns_a_dataset() -> None:
+    assert isinstance(load("digits"), Dataset)
+    assert "Examples" in (inspect.getdoc(load) or "")
+    assert issubclass(SpecError, DovetailError)

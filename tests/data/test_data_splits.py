@@ -1,0 +1,68 @@
+"""Splitting, standardising, and the embedded digits."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.datasets import load_digits
+
+from dovetail.data import load
+from dovetail.data.splits import held_out, standardise_, stratified, stratified_in_three
+from dovetail.errors import DataError
+
+
+@given(st.integers(2, 500), st.floats(0.01, 0.99))
+def test_held_out_parts_are_a_partition_of_the_right_size(count: int, fraction: float) -> None:
+    if not 0 < round(count * fraction) < count:
+        with pytest.raises(DataError, match="cannot give a validation split"):
+            held_out(count, fraction, "x")
+        return
+    kept, held = held_out(count, fraction, "x")
+    assert len(held) == round(count * fraction)
+    assert sorted([*kept, *held]) == list(range(count))
+    assert np.array_equal(held, held_out(count, fraction, "x")[1])
+
+
+@given(st.lists(st.integers(5, 60), min_size=2, max_size=6))
+def test_stratified_parts_keep_the_share_of_every_class(counts: list[int]) -> None:
+    labels = np.repeat(np.arange(len(counts)), counts)
+    kept, held = stratified(labels, 0.2, "x")
+    assert sorted([*kept, *held]) == list(range(len(labels)))
+    assert all(abs(np.sum(labels[held] == c) - 0.2 * n) <= 1 for c, n in enumerate(counts))
+
+
+def test_three_parts_of_64_16_and_20_percent() -> None:
+    labels = np.repeat([0, 1], [400, 100])
+    parts = stratified_in_three(labels, "x")
+    assert [np.bincount(labels[part]).tolist() for part in parts] == [[256, 64], [64, 16], [80, 20]]
+    assert sorted(np.concatenate(parts)) == list(range(500))
+
+
+def test_standardising_does_not_divide_rounding_noise() -> None:
+    train = torch.full((1001, 1), 0.1)
+    other = torch.full((3, 1), 0.1)
+    standardise_(train, other)
+    assert torch.equal(train, torch.zeros_like(train))
+    assert torch.equal(other, torch.zeros_like(other))
+
+
+def test_digits_are_scikit_learns_scaled_to_one() -> None:
+    data = load("digits")
+    official = load_digits()
+    assert data.input_shape == (1, 8, 8)
+    assert sum(map(len, data.splits.values())) == 1797
+    rows = {
+        (tuple(image.ravel().tolist()), int(label))
+        for image, label in zip(official.images, official.target, strict=True)
+    }
+    for split in data.splits.values():
+        assert split.x.max() == 1
+        shares = torch.bincount(split.y) / len(split)
+        assert (shares - torch.from_numpy(np.bincount(official.target)) / 1797).abs().max() < 0.01
+        images = (split.x * 16).flatten(1).tolist()
+        assert {(tuple(image), label) for image, label in zip(images, split.y.tolist(), strict=True)} <= rows
+    assert [len(split) for split in data.splits.values()] == [1149, 288, 360]
+    assert data.fingerprint == load("digits").fingerprint
