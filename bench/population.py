@@ -121,7 +121,9 @@ def population_step(case: Case, device: torch.device) -> tuple[float, float]:
     build = net_builder(case.spec, case.input_shape, case.outputs)
     population = Population(build, range(case.members), device=device)
     if case.masked:
-        population.set_masks({name: torch.rand_like(param) > 0.5 for name, param in population.params.items()})
+        population.set_masks(
+            {name: torch.rand_like(param) > 0.5 for name, param in population.params.items()}
+        )
 
     def fit(epochs: int) -> float:
         def work() -> object:
@@ -181,11 +183,24 @@ def main() -> None:
     parser.add_argument("--only", default="", help="only cases whose title contains this")
     arguments = parser.parse_args()
     device = torch.device(arguments.device)
-    name = torch.cuda.get_device_name(device) if device.type == "cuda" else f"{torch.get_num_threads()} threads"
+    name = (
+        torch.cuda.get_device_name(device) if device.type == "cuda" else f"{torch.get_num_threads()} threads"
+    )
     bandwidth, rate = ceilings(device)
     print(f"{name}, {platform.machine()}, torch {torch.__version__}, Python {platform.python_version()}")
     print(f"ceilings: copy {bandwidth / 1e9:,.0f} GB/s, float32 product {rate / 1e12:,.2f} TFLOP/s\n")
-    heads = ["network", "M", "mask", "plain loop µs", "population µs", "ratio", "wanted", "floor µs", "÷ floor", "start s"]
+    heads = [
+        "network",
+        "M",
+        "mask",
+        "plain loop µs",
+        "population µs",
+        "ratio",
+        "wanted",
+        "floor µs",
+        "÷ floor",
+        "start s",
+    ]
     rows = []
     plain: dict[str, float] = {}
     for case in CASES[device.type]:
@@ -206,7 +221,12 @@ def print_row(heads: list[str] | None, row: list[str], *, markdown: bool) -> Non
     left, between, right = ("| ", " | ", " |") if markdown else ("", "  ", "")
     widths = [10, 5, 4, 13, 13, 8, 7, 18, 7, 7]
     for cells in [heads, row] if heads else [row]:
-        print(left + between.join(f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True)) + right, flush=True)
+        print(
+            left
+            + between.join(f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))
+            + right,
+            flush=True,
+        )
         if cells is heads and markdown:
             print("|" + "|".join(["---"] * len(widths)) + "|")
 

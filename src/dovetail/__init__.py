@@ -20,7 +20,7 @@ from .errors import DovetailError
 
 if TYPE_CHECKING:
     from .data import BooleanTask, Dataset, Split, boolean_task, load
-    from .nets import build_net
+    from .nets import build_net, net_builder
     from .population import Population, recompute_batch_norm
 
 _HOMES = {
@@ -31,6 +31,7 @@ _HOMES = {
     "boolean_task": "data",
     "build_net": "nets",
     "load": "data",
+    "net_builder": "nets",
     "recompute_batch_norm": "population",
 }
 
@@ -44,6 +45,7 @@ __all__ = [
     "boolean_task",
     "build_net",
     "load",
+    "net_builder",
     "recompute_batch_norm",
 ]
 

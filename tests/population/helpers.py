@@ -35,7 +35,11 @@ def cnn() -> nn.Module:
 
 def normed_cnn() -> nn.Module:
     return nn.Sequential(
-        nn.Conv2d(1, 8, 3, padding=1, bias=False), nn.BatchNorm2d(8), nn.ReLU(), nn.Flatten(), nn.Linear(512, 5)
+        nn.Conv2d(1, 8, 3, padding=1, bias=False),
+        nn.BatchNorm2d(8),
+        nn.ReLU(),
+        nn.Flatten(),
+        nn.Linear(512, 5),
     )
 
 
@@ -71,7 +75,9 @@ def plain_loop(
             network.parameters(), lr, optimiser.betas, optimiser.eps, optimiser.weight_decay, foreach=False
         )
     else:
-        step = torch.optim.SGD(network.parameters(), lr, optimiser.momentum, weight_decay=optimiser.weight_decay)
+        step = torch.optim.SGD(
+            network.parameters(), lr, optimiser.momentum, weight_decay=optimiser.weight_decay
+        )
     samples = len(split) if indices is None else len(indices)
     for epoch in range(epochs):
         order = epoch_order(member_keys([seed], device=split.x.device), epoch, samples)[0]

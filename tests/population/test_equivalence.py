@@ -29,7 +29,9 @@ def exact_float32() -> Iterator[None]:
 
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("dtype", TOLERANCE, ids=str)
-@pytest.mark.parametrize("optimiser", [Adam(SIZES, weight_decay=1e-3), Adam(), SGD(0.05, weight_decay=1e-3)], ids=repr)
+@pytest.mark.parametrize(
+    "optimiser", [Adam(SIZES, weight_decay=1e-3), Adam(), SGD(0.05, weight_decay=1e-3)], ids=repr
+)
 @pytest.mark.parametrize("build", [mlp, cnn])
 def test_members_end_like_networks_trained_alone(
     build: Callable[[], nn.Module], optimiser: Adam | SGD, dtype: torch.dtype, device: str
@@ -48,7 +50,14 @@ def test_members_end_like_networks_trained_alone(
         own = {name: mask[member] for name, mask in masks.items()}
         lr = optimiser.lr if isinstance(optimiser.lr, float) else optimiser.lr[member]
         plain_loop(
-            network, split.to(device), SEEDS[member], epochs=3, batch_size=16, optimiser=optimiser, lr=lr, masks=own
+            network,
+            split.to(device),
+            SEEDS[member],
+            epochs=3,
+            batch_size=16,
+            optimiser=optimiser,
+            lr=lr,
+            masks=own,
         )
         assert distance(network, population.params, member) < TOLERANCE[dtype]
 
@@ -60,7 +69,9 @@ def test_batch_norm_members_end_like_networks_trained_alone(device: str) -> None
     alone = [population.member(i) for i in range(2)]
     population.fit(split, epochs=2, batch_size=16, progress=False)
     for member, network in enumerate(alone):
-        plain_loop(network, split.to(device), [3, 4][member], epochs=2, batch_size=16, optimiser=Adam(), lr=1e-3)
+        plain_loop(
+            network, split.to(device), [3, 4][member], epochs=2, batch_size=16, optimiser=Adam(), lr=1e-3
+        )
         assert distance(network, population.params, member) < 1e-12
 
 

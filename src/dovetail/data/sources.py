@@ -10,6 +10,7 @@ from types import ModuleType
 
 from ..errors import DataError
 from .archives import unpack
+from .download_progress import DownloadProgress
 
 
 @dataclass(frozen=True)
@@ -106,13 +107,18 @@ def fetch(name: str, source: Source, root: str | Path | None = None) -> Path:
 def _retrieve(download: Download, cache: Path, by_hand: str) -> Path:
     """Download one file into the cache unless it is there already. It appears only once its hash is right."""
     pooch = _pooch()
-    over_http = pooch.HTTPDownloader()
+    pooch.get_logger().setLevel("WARNING")  # the bar says it already
 
     def download_and_check(url: str, output_file: str, caller: object) -> None:
+        bar = DownloadProgress(download.file)
         try:
-            over_http(url, output_file, caller)
+            pooch.HTTPDownloader(progressbar=bar)(url, output_file, caller)
         except (OSError, ValueError) as error:
-            raise DataError(f"could not download {url} ({error}); without a network, {by_hand}") from error
+            raise DataError(
+                f"could not download {url} ({_reason(error)}); without a network, {by_hand}"
+            ) from error
+        finally:
+            bar.close()
         _check_hash(Path(output_file), download, f"nothing was kept. Try again later, or {by_hand}")
 
     saved = pooch.retrieve(
@@ -123,6 +129,14 @@ def _retrieve(download: Download, cache: Path, by_hand: str) -> Path:
         downloader=download_and_check,
     )
     return Path(saved)
+
+
+def _reason(error: Exception) -> str:
+    """Return why a download failed in a few words; a failed connection's own message is a nest of objects."""
+    import requests
+
+    lost = (requests.exceptions.ConnectionError, requests.exceptions.Timeout)
+    return "no connection to the server" if isinstance(error, lost) else str(error)
 
 
 def _check_hash(path: Path, download: Download, way_out: str) -> None:

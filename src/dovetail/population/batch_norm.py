@@ -65,7 +65,9 @@ def recompute_batch_norm(network: Network, x: Tensor, *, batch_size: int = 512) 
     return network
 
 
-def average_statistics(network: nn.Module, forward: Callable[[Tensor], object], x: Tensor, batch_size: int) -> None:
+def average_statistics(
+    network: nn.Module, forward: Callable[[Tensor], object], x: Tensor, batch_size: int
+) -> None:
     """Run batches through ``forward``, which calls ``network``, with its layers set to average statistics."""
     seen = 0
     with torch.no_grad(), _gathering(network) as layers:

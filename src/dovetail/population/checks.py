@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from ..data.dataset import Split
+from ..data.dataset import Split, is_finite
 from ..errors import ShapeError, TrainingError, unknown_name
 from .stack import Tensors
 
@@ -23,14 +23,18 @@ def check_training(
     for name, value in (("epochs", training.epochs), ("batch_size", training.batch_size)):
         if value < 1:
             raise TrainingError(f"{name} must be at least 1, not {value}")
-    if val is None and (training.patience is not None or training.goal is not None or training.monitor != "loss"):
+    if val is None and (
+        training.patience is not None or training.goal is not None or training.monitor != "loss"
+    ):
         raise TrainingError("patience, goal and monitor need a validation split; pass val=")
     if training.patience is not None and training.patience < 1:
         raise TrainingError(f"patience must be at least 1 epoch, not {training.patience}")
     if training.monitor not in {"loss", *training.metrics}:
         raise unknown_name("score to monitor", training.monitor, ["loss", *training.metrics])
     if batch_norm and subsets is not None:
-        raise TrainingError("subsets fill up short batches, which would enter batch-norm statistics; leave one out")
+        raise TrainingError(
+            "subsets fill up short batches, which would enter batch-norm statistics; leave one out"
+        )
     if batch_norm and len(train) % training.batch_size == 1:
         raise TrainingError(
             f"{len(train)} samples in batches of {training.batch_size} leave a last batch of one, on which batch norm "
@@ -44,7 +48,7 @@ def check_split(split: Split, what: str) -> Split:
         raise TrainingError(f"the {what} split has no samples")
     if not split.x.is_floating_point():
         raise TrainingError(f"inputs must be floating point, not {split.x.dtype}; scale them first")
-    if not bool(torch.isfinite(split.x).all()):
+    if not is_finite(split.x):
         raise TrainingError(f"inputs of the {what} split hold NaN or infinity; clean them first")
     return split
 
@@ -103,7 +107,9 @@ def check_subsets(
     checked = [torch.as_tensor(subset).to(device) for subset in subsets]
     for member, subset in enumerate(checked):
         if subset.dtype == torch.bool or subset.dim() != 1:
-            raise ShapeError(f"subset of member {member} must be a vector of sample numbers; use mask.nonzero()")
+            raise ShapeError(
+                f"subset of member {member} must be a vector of sample numbers; use mask.nonzero()"
+            )
         if not len(subset):
             raise TrainingError(f"member {member} has no samples to train on")
         if int(subset.min()) < 0 or int(subset.max()) >= samples:

@@ -92,7 +92,7 @@ class Scores:
     0.75
     >>> print(scores.to_frame())
             seed  accuracy
-    member                
+    member
     0          0       0.5
     1          1       1.0
     """  # noqa: W291
@@ -117,5 +117,3 @@ def predict(template: nn.Module, params: Tensors, buffers: Tensors, x: Tensor, b
     forward = vmap(lambda p, b, part: member_forward(template, p, b, part, None), in_dims=(0, 0, None))
     with torch.no_grad():
         return torch.cat([forward(params, buffers, part) for part in x.split(batch_size)], 1)
-
-

@@ -1,12 +1,13 @@
 """One network's forward pass, written so that mapping it over members gives fast stacked products.
 
-`torch.func.vmap` already runs any module for a whole stack. Three operations are worded differently here,
+`torch.func.vmap` already runs any module for a whole stack. Four operations are worded differently here,
 because the wording decides what the stacked version costs; the result is the same:
 
-- a linear layer as ``(W xᵀ)ᵀ``: its weight gradient then comes out in the memory layout of the weight, which
-  makes the optimiser step several times faster than on a transposed gradient;
+- a linear layer with a backward pass of its own, in which both gradients come out in the memory layout of
+  what they belong to; transposed ones, which `vmap` would give, make all that follows several times slower;
 - a convolution over few input values per output (a first layer) as a product of patches: as a grouped
   convolution, which is what `vmap` would make of it, each group is too thin for the hardware;
+- max-pooling without overlap on CUDA as a choice of positions: its backward pass is then one scatter;
 - dropout with noise that belongs to the member (see `noise`).
 """
 
@@ -27,14 +28,30 @@ _PATCH_VALUES = 80
 """Largest patch (input channels × kernel area) for which a convolution is done as a product of patches."""
 
 
+class _Product(torch.autograd.Function):
+    """``x Wᵀ`` for a batch ``[batch, in]`` and a weight ``[out, in]``."""
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(x: Tensor, weight: Tensor) -> Tensor:
+        return x @ weight.mT
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Tensor, Tensor], output: Tensor) -> None:
+        ctx.save_for_backward(*inputs)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, Tensor | None]:
+        x, weight = ctx.saved_tensors
+        needs_x, needs_weight = ctx.needs_input_grad
+        return gradient @ weight if needs_x else None, gradient.mT @ x if needs_weight else None
+
+
 def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """Linear layer whose weight gradient is laid out like the weight."""
-    if x.dim() == 1:
-        y = weight @ x
-    elif x.dim() == 2:
-        y = (weight @ x.mT).mT
-    else:
-        y = (weight @ x.flatten(0, -2).mT).mT.unflatten(0, x.shape[:-1])
+    """Linear layer whose gradients are laid out like the input and the weight."""
+    product: Tensor = _Product.apply(x.flatten(0, -2) if x.dim() > 2 else torch.atleast_2d(x), weight)
+    y = product.view(*x.shape[:-1], len(weight))
     return y if bias is None else y + bias
 
 
@@ -54,6 +71,12 @@ def patch_conv2d(
     return (kernels @ patches).unflatten(2, (height, width))
 
 
+def chosen_max_pool2d(x: Tensor, kernel: Sequence[int]) -> Tensor:
+    """Max-pooling without overlap: find the positions first, then pick them."""
+    _, positions = F.max_pool2d(x.detach(), kernel, return_indices=True)
+    return x.flatten(-2).gather(-1, positions.flatten(-2)).view(positions.shape)
+
+
 class MemberOperations(TorchFunctionMode):
     """While active, functional calls of modules use this file's wording.
 
@@ -68,7 +91,11 @@ class MemberOperations(TorchFunctionMode):
         self._noise = noise
 
     def __torch_function__(
-        self, func: Callable[..., Any], types: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
+        self,
+        func: Callable[..., Any],
+        types: Any,
+        args: Sequence[Any] = (),
+        kwargs: Mapping[str, Any] | None = None,
     ) -> Any:
         rule = _RULES.get(func)
         result = NotImplemented if rule is None else rule(self._noise, *args, **(kwargs or {}))
@@ -89,19 +116,45 @@ def _conv2d_rule(
     dilation: int | Sequence[int] = 1,
     groups: int = 1,
 ) -> Any:
-    pair = lambda v: (v, v) if isinstance(v, int) else tuple(v)  # noqa: E731
     if padding == "valid":
         padding = 0
     elif padding == "same" and all(size % 2 for size in weight.shape[2:]):
         padding = [size // 2 for size in weight.shape[2:]]
     thin = weight[0].numel() <= _PATCH_VALUES
-    if not thin or x.dim() != 4 or groups != 1 or pair(dilation) != (1, 1) or isinstance(padding, str):
+    if not thin or x.dim() != 4 or groups != 1 or _pair(dilation) != (1, 1) or isinstance(padding, str):
         return NotImplemented
-    return patch_conv2d(x, weight, bias, pair(stride), pair(padding))
+    return patch_conv2d(x, weight, bias, _pair(stride), _pair(padding))
+
+
+def _max_pool2d_rule(
+    _: Noise | None,
+    x: Tensor,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:
+    kernel = _pair(kernel_size)
+    apart = kernel == _pair(stride or kernel) and _pair(padding) == (0, 0) and _pair(dilation) == (1, 1)
+    if not (apart and x.is_cuda) or ceil_mode or return_indices:
+        return NotImplemented
+    return chosen_max_pool2d(x, kernel)
+
+
+def _pair(value: int | Sequence[int]) -> tuple[int, ...]:
+    return (value, value) if isinstance(value, int) else tuple(value)
 
 
 def _dropout_rule(
-    noise: Noise | None, x: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False, *, features: int = 0
+    noise: Noise | None,
+    x: Tensor,
+    p: float = 0.5,
+    training: bool = True,
+    inplace: bool = False,
+    *,
+    features: int = 0,
 ) -> Any:
     """Dropout of single values, or (``features`` = spatial dimensions) of whole feature maps."""
     if noise is None:
@@ -123,6 +176,7 @@ def _feature_dropout_rule(features: int) -> Callable[..., Any]:
 _RULES: dict[Callable[..., Any], Callable[..., Any]] = {
     F.linear: _linear_rule,
     F.conv2d: _conv2d_rule,
+    F.max_pool2d: _max_pool2d_rule,
     F.dropout: _dropout_rule,
     F.dropout1d: _feature_dropout_rule(1),
     F.dropout2d: _feature_dropout_rule(2),
@@ -131,7 +185,11 @@ _RULES: dict[Callable[..., Any], Callable[..., Any]] = {
 
 
 def member_forward(
-    template: nn.Module, params: Mapping[str, Tensor], buffers: Mapping[str, Tensor], x: Tensor, key: Tensor | None
+    template: nn.Module,
+    params: Mapping[str, Tensor],
+    buffers: Mapping[str, Tensor],
+    x: Tensor,
+    key: Tensor | None,
 ) -> Tensor:
     """Run one member: the template's code with the member's tensors, and its noise when it trains."""
     with MemberOperations(None if key is None else Noise(key)):

@@ -11,7 +11,10 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.fx import GraphModule
 from torch.fx.experimental.proxy_tensor import make_fx
+
+from ..errors import DovetailError, TrainingError
 
 
 def traced(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -22,14 +25,39 @@ def traced(function: Callable[..., Any]) -> Callable[..., Any]:
         flat, _ = torch.utils._pytree.tree_flatten(tensors)
         shapes = tuple(t.shape if isinstance(t, Tensor) else t for t in flat)
         if shapes not in recordings:
-            recording = make_fx(lambda *args: function(*args))(*tensors)  # a method would count self
-            recording.graph.eliminate_dead_code()
-            recording.recompile()
-            recordings[shapes] = recording
+            recordings[shapes] = _record(function, tensors)
         with torch.no_grad():
             return recordings[shapes](*tensors)
 
     return run
+
+
+def _record(function: Callable[..., Any], tensors: tuple[Any, ...]) -> GraphModule:
+    """Record on stand-ins without data: nothing is computed, and no input is changed."""
+    try:
+        recording = make_fx(lambda *args: function(*args), tracing_mode="fake")(*tensors)
+    except DovetailError:
+        raise
+    except Exception as error:
+        lines = str(error).strip().splitlines() or [type(error).__name__]
+        raise TrainingError(
+            f"the network or its objective cannot be mapped over members ({lines[0]}); they must be made of operations "
+            "that torch.func.vmap can follow, without decisions that depend on values"
+        ) from error
+    _tidy(recording)
+    return recording
+
+
+def _tidy(recording: GraphModule) -> None:
+    """Drop what is not used, and add into fresh zeros in place instead of into a copy of them."""
+    recording.graph.eliminate_dead_code()
+    aten = torch.ops.aten
+    for node in recording.graph.nodes:
+        if node.target is aten.scatter_add.default:
+            zeros = node.args[0]
+            if zeros.target in (aten.new_zeros.default, aten.zeros.default) and len(zeros.users) == 1:
+                node.target = aten.scatter_add_.default
+    recording.recompile()
 
 
 class Captured:

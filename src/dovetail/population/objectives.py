@@ -88,7 +88,9 @@ def task_of(target: Tensor) -> Task:
     return "bits" if bool(((target == 0) | (target == 1)).all()) else "values"
 
 
-def with_own(function: Objective, own: Iterable[str]) -> Callable[[Tensor, Tensor, Mapping[str, Tensor]], Tensor]:
+def with_own(
+    function: Objective, own: Iterable[str]
+) -> Callable[[Tensor, Tensor, Mapping[str, Tensor]], Tensor]:
     """Return the function with a member's own parameters as one argument; it gets those that it names."""
     parameters = inspect.signature(function).parameters
     takes_all = any(p.kind is p.VAR_KEYWORD for p in parameters.values())

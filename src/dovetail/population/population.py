@@ -13,11 +13,20 @@ from torch.func import vmap
 
 from ..data.dataset import Dataset, Split, Task
 from ..errors import ShapeError, TrainingError
+from ..prune import apply_masks_, rewind
 from .batch_norm import average_statistics, has_batch_norm
-from .checks import check_masks, check_member_values, check_split, check_subsets, check_targets, check_training
+from .checks import (
+    check_masks,
+    check_member_values,
+    check_split,
+    check_subsets,
+    check_targets,
+    check_training,
+)
 from .evaluate import Evaluator, Scores, predict
 from .forward import member_forward
 from .history import History
+from .masking import masks_of, patterns_of
 from .memory import MemberCost, evaluation_batch, measure_cost, members_at_once
 from .noise import member_keys
 from .objectives import ACCURACIES, OBJECTIVES, Objective, task_of
@@ -73,8 +82,6 @@ class Population:
         device: torch.device | str | None = None,
         dtype: torch.dtype = torch.float32,
     ) -> None:
-        if not callable(build):
-            raise TrainingError(f"a population needs a builder: a function that returns a network, not {build!r}")
         if not len(seeds):
             raise TrainingError("a population needs at least one seed")
         self.seeds = tuple(int(seed) for seed in seeds)
@@ -128,15 +135,13 @@ class Population:
         parameters without one are left whole.
         """
         self.masks = check_masks(masks, self.params)
-        for name, mask in self.masks.items():
-            self.params[name].masked_fill_(~mask, 0)
+        apply_masks_(self.params, self.masks)
         return self
 
     def rewind(self) -> Population:
         """Set the parameters back to θ0, masked weights to 0."""
-        for name, tensor in self.params.items():
-            tensor.copy_(self.initial[name])
-        return self.set_masks(self.masks)
+        self.params = rewind(self.initial, self.masks)
+        return self
 
     def evaluate(
         self,
@@ -169,7 +174,9 @@ class Population:
         functions = {"loss": objective or OBJECTIVES[task], **_metrics(task, metrics)}
         batch = evaluation_batch(self._cost(split.x), len(self), self.device)
         evaluator = Evaluator(self._template, functions, batch)
-        values = evaluator(self.params, self.buffers, split, check_member_values(own or {}, len(self), self.device))
+        values = evaluator(
+            self.params, self.buffers, split, check_member_values(own or {}, len(self), self.device)
+        )
         return Scores({name: value.cpu() for name, value in values.items()}, self.seeds)
 
     def recompute_batch_norm(self, x: Tensor, *, batch_size: int = 512) -> Population:
@@ -270,7 +277,7 @@ class Population:
             step_sizes(training.optimiser, len(self)),
             self.params,
             self.buffers,
-            {name: ~mask for name, mask in masks.items()},
+            patterns_of(masks, self.params),
             check_member_values(own or {}, len(self), self.device),
             check_targets(targets, train, len(self), self.device),
             None if val is None else check_targets(val_targets, val, len(self), self.device),
@@ -279,7 +286,10 @@ class Population:
         names = ["train_loss"] + ([] if val is None else ["loss", *training.metrics])
         history = History.empty(self.seeds, epochs, names)
         steps = epochs * -(-len(train) // batch_size) * len(self)
-        with FitProgress(f"{len(self)} networks", steps, show=progress) as bar, self._own_random_state(stream):
+        with (
+            FitProgress(f"{len(self)} networks", steps, show=progress) as bar,
+            self._own_random_state(stream),
+        ):
             self._fit_in_parts(everything, training, train, val, history, bar, at_once)
         history.seconds = time.perf_counter() - begun
         return history
@@ -304,11 +314,15 @@ class Population:
         while waiting:
             members = waiting.pop(0)
             try:
-                trainer = Trainer(self._template, everything.select(members), training, train, val, cost, history)
+                trainer = Trainer(
+                    self._template, everything.select(members), training, train, val, cost, history
+                )
                 trainer.run(bar)
             except torch.OutOfMemoryError as error:
                 if len(members) == 1:
-                    raise TrainingError(f"not enough memory on {self.device} to train a single network") from error
+                    raise TrainingError(
+                        f"not enough memory on {self.device} to train a single network"
+                    ) from error
                 waiting[:0] = members.split(-(-len(members) // 2))
                 continue
             if has_batch_norm(self._template):
@@ -318,7 +332,7 @@ class Population:
             if training.after_step is not None:
                 if not self.masks:
                     self.masks = self._whole_masks()
-                put(self.masks, members, {name: ~where for name, where in trainer.dropped.items()})
+                put(self.masks, members, masks_of(trainer.patterns))
 
     def _whole_masks(self) -> Tensors:
         """Return a mask for every parameter: the present one, or one that keeps all."""

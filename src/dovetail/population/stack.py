@@ -15,6 +15,10 @@ Tensors = dict[str, Tensor]
 
 def build_seeded(build: Callable[[], nn.Module], seed: int) -> nn.Module:
     """Build a network from a seed, leaving the global random state as it was."""
+    if isinstance(build, nn.Module) or not callable(build):
+        raise TrainingError(
+            f"a population needs a builder, a function that makes a network, not {build!r:.60}"
+        )
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         network = build()
@@ -32,7 +36,9 @@ def stack(networks: Sequence[nn.Module], places: Sequence[int]) -> tuple[Tensors
         first = {name: (tuple(t.shape), t.dtype) for name, t in tensors[0].items()}
         for other in tensors[1:]:
             if {name: (tuple(t.shape), t.dtype) for name, t in other.items()} != first:
-                raise ShapeError("the builder returns networks of different shapes; a population has one architecture")
+                raise ShapeError(
+                    "the builder returns networks of different shapes; a population has one architecture"
+                )
         # Gathering from the distinct networks keeps one copy of each until the stack is made.
         kinds.append({name: torch.stack([t[name].detach() for t in tensors])[index] for name in first})
     return kinds[0], kinds[1]
@@ -43,7 +49,9 @@ def template_of(network: nn.Module) -> nn.Module:
     return copy.deepcopy(network).to("meta")
 
 
-def unstack(network: nn.Module, params: Mapping[str, Tensor], buffers: Mapping[str, Tensor], place: int) -> nn.Module:
+def unstack(
+    network: nn.Module, params: Mapping[str, Tensor], buffers: Mapping[str, Tensor], place: int
+) -> nn.Module:
     """Load one member's tensors into a network."""
     tensors = {name: stacked[place].clone() for name, stacked in {**params, **buffers}.items()}
     network.to(next(iter(tensors.values())).device)

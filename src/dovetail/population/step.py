@@ -14,9 +14,9 @@ from .forward import member_forward
 from .graph import Captured, traced
 from .noise import Noise, keys_at
 from .objectives import Objective, with_own
-from .optimisers import Stepper
 from .order import Batches, Order
 from .stack import Tensors
+from .steppers import Stepper
 
 Penalty = Callable[[Mapping[str, Tensor]], Tensor]
 """``(stacked parameters) -> [members]``: added to the loss."""
@@ -46,8 +46,6 @@ class StackStep:
         The networks' code.
     params, buffers : dict of str to Tensor
         Stacked tensors, changed in place.
-    dropped : dict of str to Tensor
-        Where a weight must stay 0; read at every step, so it may be changed in place between steps.
     own : dict of str to Tensor
         The members' own parameters of the objective.
     targets : Tensor or None
@@ -59,9 +57,11 @@ class StackStep:
     order : Order
         Which samples when.
     stepper : Stepper
-        The optimiser.
+        The optimiser, which also applies the masks.
     objective, penalty, augment
         What is minimised, and what is done to inputs.
+    steps_before : int
+        Steps taken in this fit so far.
     """
 
     def __init__(
@@ -69,7 +69,6 @@ class StackStep:
         template: nn.Module,
         params: Tensors,
         buffers: Tensors,
-        dropped: Tensors,
         own: Tensors,
         targets: Tensor | None,
         keys: Tensor,
@@ -79,17 +78,17 @@ class StackStep:
         objective: Objective,
         penalty: Penalty | None,
         augment: Augment | None,
-        clock: int,
+        steps_before: int,
     ) -> None:
         self._template, self._objective = template, with_own(objective, own)
-        self._params, self._buffers, self._dropped, self._own = params, buffers, dropped, own
+        self._params, self._buffers, self._own = params, buffers, own
         self._targets, self._keys, self._train, self._order = targets, keys, train, order
         self._stepper, self._penalty, self._augment = stepper, penalty, augment
         self._gradients = traced(self._loss_and_gradients)
         self._lanes: dict[int, Lane] = {}
         self._device = keys.device
         # Where in the epoch's batches, and how many steps in all: one tensor, so that one kernel advances both.
-        self._place = torch.tensor([0, clock], dtype=torch.int64, device=self._device)
+        self._place = torch.tensor([0, steps_before], dtype=torch.int64, device=self._device)
         self._cursor, self._clock = self._place[:1], self._place[1]
         self._loss_sum = torch.zeros(len(keys), dtype=torch.float64, device=self._device)
         self._count = torch.zeros(len(keys), dtype=torch.float64, device=self._device)
@@ -114,7 +113,9 @@ class StackStep:
         """Return the lane for this batch size, with the epoch's batches put in their places."""
         size = batches.index.shape[2]
         if size not in self._lanes:
-            lane = Lane(batches.index, batches.weight, Captured(lambda: self._step(self._lanes[size]), self._device))
+            lane = Lane(
+                batches.index, batches.weight, Captured(lambda: self._step(self._lanes[size]), self._device)
+            )
             self._lanes[size] = lane
         else:
             lane = self._lanes[size]
@@ -136,8 +137,6 @@ class StackStep:
             self._stepper.step(gradients, samples > 0)
             self._loss_sum.add_(loss * samples)
             self._count.add_(samples)
-        for name, where in self._dropped.items():
-            self._params[name].masked_fill_(where, 0)
         self._place.add_(1)
 
     def _batch(self, lane: Lane) -> tuple[Tensor, Tensor, Tensor | None]:
@@ -172,18 +171,34 @@ class StackStep:
         own: Tensors,
     ) -> tuple[Tensor, tuple[Tensor, ...]]:
         def one(
-            params: Tensors, buffers: Tensors, x: Tensor, y: Tensor, weight: Tensor | None, key: Tensor, own: Tensors
+            params: Tensors,
+            buffers: Tensors,
+            x: Tensor,
+            y: Tensor,
+            weight: Tensor | None,
+            key: Tensor,
+            own: Tensors,
         ) -> Tensor:
             losses = self._objective(member_forward(self._template, params, buffers, x, key), y, own)
             return losses.mean() if weight is None else (losses * weight).sum() / weight.sum().clamp(min=1)
 
         shared_x = self._order.shared and self._augment is None
         shared_y = self._order.shared and self._targets is None
-        in_dims = (0, 0, None if shared_x else 0, None if shared_y else 0, None if weight is None else 0, 0, 0)
+        in_dims = (
+            0,
+            0,
+            None if shared_x else 0,
+            None if shared_y else 0,
+            None if weight is None else 0,
+            0,
+            0,
+        )
         keys = keys_at(*noise)  # in here, so that a network without noise does not pay for it
         with torch.enable_grad():
             leaves = {name: param.detach().requires_grad_() for name, param in params.items()}
-            loss: Tensor = vmap(one, in_dims, randomness="different")(leaves, buffers, x, y, weight, keys, own)
+            loss: Tensor = vmap(one, in_dims, randomness="different")(
+                leaves, buffers, x, y, weight, keys, own
+            )
             total = loss.sum() if self._penalty is None else loss.sum() + self._penalty(leaves).sum()
             gradients = torch.autograd.grad(total, list(leaves.values()), materialize_grads=True)
         return loss.detach(), gradients

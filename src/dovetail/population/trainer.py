@@ -11,12 +11,14 @@ from torch import Tensor, nn
 from ..data.dataset import Split
 from .evaluate import Evaluator
 from .history import History
+from .masking import clear_, patterns_of
 from .memory import MemberCost, evaluation_batch
 from .objectives import Objective
-from .optimisers import Optimiser, Stepper
+from .optimisers import Optimiser
 from .order import Order
 from .progress import FitProgress
 from .stack import Tensors, put, take
+from .steppers import StepTensors, make_stepper
 from .step import Augment, Penalty, StackStep
 
 _LEAVE_BELOW = 0.8
@@ -43,14 +45,13 @@ class Moment:
     epoch: int
     members: Tensor
     params: Tensors
-    _dropped: Tensors = field(repr=False)
+    _patterns: Tensors = field(repr=False)
 
     def set_masks(self, masks: Mapping[str, Tensor]) -> None:
         """Keep only these weights from now on: 0/1 tensors ``[members, ...]`` by name."""
-        for name, mask in masks.items():
-            where = self._dropped[name]
-            where.copy_(~mask.to(where.device, torch.bool))
-            self.params[name].masked_fill_(where, 0)
+        for name, pattern in patterns_of(masks, self.params).items():
+            self._patterns[name].copy_(pattern)
+            clear_(self.params[name], pattern)
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ class Stack:
     sizes: list[float]
     params: Tensors
     buffers: Tensors
-    dropped: Tensors
+    patterns: Tensors
     own: Tensors
     targets: Tensor | None = None
     val_targets: Tensor | None = None
@@ -98,7 +99,7 @@ class Stack:
     def select(self, rows: Tensor) -> Stack:
         """Return the stack of some of its members."""
         on_device = rows.to(self.keys.device)
-        groups = (take(group, rows) for group in (self.params, self.buffers, self.dropped, self.own))
+        groups = (take(group, rows) for group in (self.params, self.buffers, self.patterns, self.own))
         targets = (None if t is None else t[on_device] for t in (self.targets, self.val_targets))
         chosen = Stack(
             self.members[rows],
@@ -114,7 +115,7 @@ class Stack:
 
 
 class Trainer:
-    """Trains a stack; what is kept of each member is in `params`, `buffers` and `dropped` afterwards."""
+    """Trains a stack; what is kept of each member is in `params`, `buffers` and `patterns` afterwards."""
 
     def __init__(
         self,
@@ -134,7 +135,7 @@ class Trainer:
         everyone = torch.arange(len(stack.members))
         self._rows = everyone  # where in `params` each member of the stack is kept
         self.params, self.buffers = take(stack.params, everyone), take(stack.buffers, everyone)
-        self.dropped = take(stack.dropped, everyone)
+        self.patterns = take(stack.patterns, everyone)
         self._steps = 0
         self._bind()
 
@@ -143,17 +144,17 @@ class Trainer:
         stack, training = self._stack, self._training
         names = list(stack.params)
         order = Order(stack.keys, len(self._train), training.batch_size, stack.subsets)
-        stepper = Stepper(
-            training.optimiser,
+        tensors = StepTensors(
             [stack.params[name] for name in names],
-            {slot: [group[name] for name in names] for slot, group in stack.moments.items()},
+            [stack.patterns.get(name) for name in names],
+            [[group[name] for name in names] for group in stack.moments.values()],
             stack.taken,
             stack.sizes,
-            skipping=stack.subsets is not None,
         )
+        stepper = make_stepper(training.optimiser, tensors, skipping=stack.subsets is not None)
         self.steps_per_epoch = order.steps
         self._step = StackStep(
-            self._template, stack.params, stack.buffers, stack.dropped, stack.own, stack.targets, stack.keys,
+            self._template, stack.params, stack.buffers, stack.own, stack.targets, stack.keys,
             self._train, order, stepper, training.objective, training.penalty, training.augment, self._steps,
         )  # fmt: skip
         batch = evaluation_batch(self._cost, len(stack.members), stack.keys.device)
@@ -176,7 +177,9 @@ class Trainer:
             self._note_end(diverged & ~done[rows])
             done[rows] |= diverged | self._finished(best[rows], waited[rows])
             shown = score[~diverged].abs().mean().item()
-            progress.advance(self.steps_per_epoch * len(live), f"epoch {epoch + 1}, {self._training.monitor} {shown:.4g}")
+            progress.advance(
+                self.steps_per_epoch * len(live), f"epoch {epoch + 1}, {self._training.monitor} {shown:.4g}"
+            )
             staying = (~done[rows]).nonzero().squeeze(1)
             if not len(staying):
                 break
@@ -211,7 +214,7 @@ class Trainer:
         def call() -> None:
             self._steps += 1
             stack = self._stack
-            callback(Moment(self._steps, epoch, stack.members, stack.params, stack.dropped))
+            callback(Moment(self._steps, epoch, stack.members, stack.params, stack.patterns))
 
         return call
 
@@ -229,7 +232,7 @@ class Trainer:
         if not len(places):
             return
         stack, rows = self._stack, self._rows[places]
-        groups = ((self.params, stack.params), (self.buffers, stack.buffers), (self.dropped, stack.dropped))
+        groups = ((self.params, stack.params), (self.buffers, stack.buffers), (self.patterns, stack.patterns))
         for kept, present in groups:
             if len(places) == len(self.params[next(iter(self.params))]):
                 for name, tensor in kept.items():

@@ -1,0 +1,39 @@
+# Everything sets itself up: a virtual environment in .venv, made from constraints.txt.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+# torch first and pinned: an unpinned torch would bring several gigabytes of CUDA to machines without a GPU.
+TORCH := $(shell grep '^torch==' constraints.txt)
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+.PHONY: demo test slow lint format bench clean
+
+demo: $(VENV)/.ready
+	$(BIN)/dovetail demo
+
+test: $(VENV)/.ready
+	$(BIN)/python -m pytest -m "not slow" -n 2 --dist loadfile
+
+slow: $(VENV)/.ready
+	$(BIN)/python -m pytest -m slow
+
+lint: $(VENV)/.ready
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(VENV)/.ready
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/.ready
+	$(BIN)/python bench/population.py
+
+$(VENV)/.ready: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) $(TORCH)
+	$(PIP) -c constraints.txt -e '.[dev]'
+	touch $@
+
+clean:
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache

@@ -1,0 +1,5 @@
+"""``python -m dovetail`` is the ``dovetail`` command."""
+
+from .cli import main
+
+main()

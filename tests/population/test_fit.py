@@ -1,0 +1,295 @@
+"""What a fit promises beside the right weights: choice of epochs, company, masks, determinism."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+import torch.nn.functional as F
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor, nn
+
+import dovetail.population.population as population_module
+from dovetail.data import Split
+from dovetail.population import SGD, Adam, Moment, Noise, Population
+from dovetail.population.trainer import Trainer
+
+from .helpers import DEVICES, cnn, dropout_mlp, images, mlp
+
+
+def tensors_equal(a: dict[str, Tensor], b: dict[str, Tensor]) -> bool:
+    return all(torch.equal(a[name], b[name]) for name in a)
+
+
+def test_same_seed_same_start_other_seed_other_start() -> None:
+    population = Population(mlp, [3, 3, 4], device="cpu")
+    weight = population.params["1.weight"]
+    assert torch.equal(weight[0], weight[1])
+    assert not torch.equal(weight[0], weight[2])
+    torch.manual_seed(4)
+    assert torch.equal(weight[2], mlp()[1].weight)  # type: ignore[index]
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("build", [dropout_mlp, cnn])
+def test_same_seeds_give_the_same_bits(build: type[nn.Module], device: str) -> None:
+    split, val = images(100), images(40, seed=1)
+    ends = []
+    for _ in range(2):
+        population = Population(build, [1, 2], device=device)
+        torch.manual_seed(torch.randint(1000, ()).item())  # the global state must not matter
+        population.fit(split, val, epochs=4, batch_size=16, progress=False)
+        ends.append(population.params)
+    assert tensors_equal(*ends)
+
+
+def test_fitting_leaves_the_global_random_state_alone() -> None:
+    torch.manual_seed(5)
+    expected = torch.rand(3)
+    torch.manual_seed(5)
+    Population(dropout_mlp, [0], device="cpu").fit(images(20), epochs=1, progress=False)
+    assert torch.equal(torch.rand(3), expected)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_a_member_learns_the_same_alone_in_company_and_in_parts(device: str) -> None:
+    """Dropout, order and augmentation included: what a member draws depends on its seed alone."""
+    split, val = images(120, dtype=torch.float64), images(60, seed=1, dtype=torch.float64)
+    results = {}
+    for name, seeds, at_once in (("company", range(7), None), ("alone", [5], None), ("parts", range(7), 2)):
+        population = Population(dropout_mlp, seeds, device=device, dtype=torch.float64)
+        population.fit(
+            split, val, epochs=12, batch_size=16, patience=2, at_once=at_once, optimiser=Adam(0.01),
+            augment=lambda x, noise: x + 0.1 * noise.normal(x, x.shape[1:]), progress=False,
+        )  # fmt: skip
+        results[name] = {key: tensor[seeds.index(5)] for key, tensor in population.params.items()}
+    for other in ("alone", "parts"):
+        for key, tensor in results["company"].items():
+            torch.testing.assert_close(tensor, results[other][key], rtol=1e-9, atol=1e-12)
+
+
+def test_members_that_are_done_leave_and_do_not_change_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    left: list[int] = []
+    shrink = Trainer._shrink
+    monkeypatch.setattr(
+        Trainer, "_shrink", lambda self, places: (left.append(len(places)), shrink(self, places))[1]
+    )
+    split, val = images(80, dtype=torch.float64), images(60, seed=1, dtype=torch.float64)
+    sizes = [0.1, 0.03, 0.0, 0.01, 0.001, 0.0]
+    ends, epochs = [], []
+    for patience in (3, None):
+        population = Population(mlp, range(6), device="cpu", dtype=torch.float64)
+        history = population.fit(
+            split, val, epochs=15, batch_size=16, patience=patience, optimiser=Adam(sizes), progress=False
+        )
+        ends.append(population.params)
+        epochs.append(history.epochs)
+        if patience:
+            assert history["loss"].isnan().sum() == (15 - history.epochs).sum()
+            waited = history.epochs - 1 - history.best_epoch
+            assert ((waited == 3) | (history.epochs == 15)).all()
+            # Without a step nothing gets better after the first epoch.
+            assert history.epochs[2] == history.epochs[5] == 4
+    assert left
+    assert epochs[0].min() < epochs[1].min() == 15
+    best_is_late = (epochs[0] == 15).nonzero().squeeze(1)
+    assert len(best_is_late)
+    for name in ends[0]:
+        torch.testing.assert_close(
+            ends[0][name][best_is_late], ends[1][name][best_is_late], rtol=1e-9, atol=1e-12
+        )
+
+
+def test_every_member_ends_with_its_best_epoch() -> None:
+    split, val = images(80), images(60, seed=1)
+    population = Population(mlp, range(5), device="cpu")
+    history = population.fit(split, val, epochs=20, batch_size=16, optimiser=Adam(0.03), progress=False)
+    assert torch.equal(history.best_epoch, history["loss"].argmin(0))
+    assert (history.best_epoch < 19).any()
+    torch.testing.assert_close(population.evaluate(val)["loss"], history["loss"].amin(0), rtol=1e-6, atol=0)
+
+    population = Population(mlp, range(5), device="cpu")
+    history = population.fit(
+        split, val, epochs=20, batch_size=16, optimiser=Adam(0.03), monitor="accuracy", progress=False
+    )
+    assert torch.equal(population.evaluate(val)["accuracy"], history["accuracy"].amax(0))
+
+
+def test_without_validation_the_last_epoch_is_kept() -> None:
+    split = images(80)
+    population = Population(mlp, [0], device="cpu")
+    history = population.fit(split, epochs=5, batch_size=16, progress=False)
+    assert history.best_epoch.tolist() == [4]
+    assert list(history.values) == ["train_loss"]
+    assert history["train_loss"][-1] < history["train_loss"][0]
+
+
+def test_a_goal_stops_a_member() -> None:
+    split, val = images(1000), images(60, seed=1)
+    population = Population(mlp, [0, 1, 2], device="cpu")
+    history = population.fit(
+        split,
+        val,
+        epochs=60,
+        batch_size=16,
+        optimiser=Adam(0.01),
+        monitor="accuracy",
+        goal=0.7,
+        progress=False,
+    )
+    reached = history["accuracy"].nan_to_num(0) >= 0.7
+    assert reached.any(0).all()
+    assert torch.equal(history.epochs, reached.int().argmax(0) + 1)
+
+
+def test_a_member_that_diverges_stops_and_keeps_its_best_weights() -> None:
+    split, val = images(80), images(60, seed=1)
+    population = Population(mlp, [0, 1], device="cpu")
+    history = population.fit(split, val, epochs=30, optimiser=SGD([0.01, 1e6]), progress=False)
+    assert history.diverged.tolist() == [False, True]
+    assert history.epochs[0] == 30
+    assert history.epochs[1] < 30
+    assert all(torch.isfinite(param).all() for param in population.params.values())
+
+
+@settings(deadline=None, max_examples=15)
+@given(
+    st.integers(0, 2**32),
+    st.floats(0, 1),
+    st.sampled_from([Adam(0.01), Adam(0.01, weight_decay=0.1), SGD(0.05), SGD(1e9, weight_decay=0.1)]),
+    st.integers(1, 4),
+    st.booleans(),
+)
+def test_a_masked_weight_is_exactly_zero_after_any_number_of_steps(
+    seed: int, share: float, optimiser: Adam | SGD, epochs: int, own_subsets: bool
+) -> None:
+    population = Population(mlp, [seed, seed + 1], device="cpu")
+    generator = torch.Generator().manual_seed(seed)
+    masks = {name: torch.rand(p.shape, generator=generator) < share for name, p in population.params.items()}
+    population.set_masks(masks)
+
+    def check(moment: Moment) -> None:
+        for name, mask in masks.items():
+            pruned = moment.params[name][~mask[moment.members]]
+            assert not pruned.any()
+            assert not torch.signbit(pruned).any()
+
+    subsets = [torch.arange(5), torch.arange(20)] if own_subsets else None
+    population.fit(
+        images(20),
+        epochs=epochs,
+        batch_size=8,
+        optimiser=optimiser,
+        subsets=subsets,
+        after_step=check,
+        progress=False,
+    )
+    for name, mask in masks.items():
+        assert not population.params[name][~mask].any()
+
+
+def test_masks_can_change_during_training() -> None:
+    population = Population(mlp, [0, 1, 2], device="cpu")
+
+    def prune(moment: Moment) -> None:
+        if moment.step == 5:
+            moment.set_masks({"1.weight": moment.params["1.weight"].abs() > 0.05})
+
+    population.fit(images(64), epochs=3, batch_size=16, after_step=prune, progress=False)
+    mask = population.masks["1.weight"]
+    assert 0.1 < mask.float().mean() < 0.9
+    assert not population.params["1.weight"][~mask].any()
+    assert population.masks["3.weight"].all()
+
+
+def test_rewinding_restores_the_start_under_the_masks() -> None:
+    population = Population(mlp, [0, 1], device="cpu")
+    start = {name: param.clone() for name, param in population.params.items()}
+    mask = torch.rand(32, 64) > 0.5
+    population.set_masks({"1.weight": mask})
+    population.fit(images(40), epochs=2, progress=False)
+    assert not torch.equal(population.params["3.weight"], start["3.weight"])
+    population.rewind()
+    assert torch.equal(population.params["1.weight"], start["1.weight"] * mask)
+    assert torch.equal(population.params["3.weight"], start["3.weight"])
+    population.fit(images(40), epochs=1, progress=False)
+    assert torch.equal(population.initial["1.weight"], start["1.weight"])
+
+
+def test_streams_give_other_orders() -> None:
+    ends = []
+    for stream in (0, 0, 1):
+        population = Population(mlp, [0], device="cpu")
+        population.fit(images(100), epochs=1, batch_size=16, stream=stream, progress=False)
+        ends.append(population.params)
+    assert tensors_equal(ends[0], ends[1])
+    assert not tensors_equal(ends[0], ends[2])
+
+
+def test_augmentation_reaches_training_only() -> None:
+    seen: list[tuple[int, ...]] = []
+
+    def augment(x: Tensor, noise: Noise) -> Tensor:
+        seen.append(tuple(x.shape))
+        return x * 0
+
+    population = Population(mlp, [0, 1], device="cpu")
+    population.fit(images(32), images(32, seed=1), epochs=1, batch_size=16, augment=augment, progress=False)
+    assert set(seen) == {(2, 16, 1, 8, 8)}
+    assert torch.equal(population.params["1.weight"], population.initial["1.weight"])  # no input, no gradient
+
+
+def test_metrics_count_only_what_is_not_nan() -> None:
+    split = images(90)
+    population = Population(mlp, [0, 1], device="cpu")
+    wanted = torch.tensor([1, 3])
+
+    def accuracy_on(logits: Tensor, target: Tensor, cls: Tensor) -> Tensor:
+        return torch.where(target == cls, (logits.argmax(1) == target).float(), torch.nan)
+
+    scores = population.evaluate(split, metrics={"own": accuracy_on}, own={"cls": wanted})
+    for member, cls in enumerate(wanted.tolist()):
+        network = population.member(member)
+        mine = split.where(split.y == cls)
+        expected = (network(mine.x).argmax(1) == cls).double().mean()
+        assert scores["own"][member] == pytest.approx(expected.item(), abs=1e-6)
+    expected = F.cross_entropy(population.member(1)(split.x), split.y)
+    assert scores["loss"][1] == pytest.approx(expected.item(), rel=1e-5)
+
+
+def test_a_population_that_does_not_fit_is_split(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes: list[int] = []
+
+    class Small(Trainer):
+        def run(self, progress: object) -> None:
+            sizes.append(len(self.params["1.bias"]))
+            if sizes[-1] > 2:
+                raise torch.OutOfMemoryError
+            super().run(progress)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(population_module, "Trainer", Small)
+    population = Population(mlp, range(7), device="cpu")
+    population.fit(images(40), epochs=2, progress=False)
+    assert sizes == [7, 4, 2, 2, 3, 2, 1]
+    monkeypatch.undo()
+    whole = Population(mlp, range(7), device="cpu")
+    whole.fit(images(40), epochs=2, progress=False)
+    for name, param in whole.params.items():
+        torch.testing.assert_close(param, population.params[name])
+
+
+def test_fitting_is_quiet(capfd: pytest.CaptureFixture[str]) -> None:
+    Population(mlp, [0], device="cpu").fit(images(40), epochs=1)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_bits_and_values_bring_their_own_objective() -> None:
+    x = torch.rand(64, 64)
+    bits = Split(x, (x[:, :5] > 0.5).float())
+    values = Split(x, x[:, :5] * 3)
+    for split, names in ((bits, {"loss", "accuracy"}), (values, {"loss"})):
+        population = Population(mlp, [0, 1], device="cpu")
+        before = population.evaluate(split)
+        assert set(before.values) == names
+        population.fit(split, epochs=30, batch_size=16, optimiser=Adam(0.01), progress=False)
+        assert (population.evaluate(split)["loss"] < 0.7 * before["loss"]).all()

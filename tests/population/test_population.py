@@ -1,0 +1,207 @@
+"""A population as an object: members, selection, outputs, users' own modules, and what it refuses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from dovetail.data import Split
+from dovetail.errors import DovetailError, ShapeError, SpecError, TrainingError
+from dovetail.nets import net_builder
+from dovetail.population import Adam, Population
+from dovetail.population.memory import MemberCost, evaluation_batch, measure_cost, members_at_once
+
+from .helpers import cnn, distance, images, mlp, plain_loop
+
+
+def test_outputs_and_members_agree() -> None:
+    split = images(50)
+    population = Population(cnn, [0, 1, 2], device="cpu")
+    outputs = population(split.x)
+    assert outputs.shape == (3, 50, 5)
+    for member in range(3):
+        torch.testing.assert_close(outputs[member], population.member(member)(split.x))
+    torch.testing.assert_close(population.member(-1)(split.x), outputs[2])
+
+
+def test_a_member_is_a_network_of_its_own() -> None:
+    population = Population(mlp, [0, 1], device="cpu")
+    network = population.member(1)
+    assert not network.training
+    assert all(parameter.requires_grad for parameter in network.parameters())
+    with torch.no_grad():
+        network[1].weight.zero_()  # type: ignore[index,union-attr,operator]
+    assert population.params["1.weight"][1].any()
+    assert network.state_dict().keys() == mlp().state_dict().keys()
+
+
+def test_selection_copies() -> None:
+    population = Population(mlp, [5, 6, 7], device="cpu").set_masks({"1.weight": torch.ones(32, 64)})
+    chosen = population.select([2, 0])
+    assert chosen.seeds == (7, 5)
+    assert torch.equal(chosen.params["1.weight"][0], population.params["1.weight"][2])
+    chosen.fit(images(20), epochs=1, progress=False)
+    assert torch.equal(population.params["1.weight"], population.initial["1.weight"])
+    assert len(population) == 3
+    assert "3 networks of 2,688 parameters" in repr(population)
+
+
+class Own(nn.Module):
+    """A user's module: residual addition, layer norm, attention by hand, functional calls."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.embed = nn.Linear(8, 16)
+        self.norm = nn.LayerNorm(16)
+        self.attend = nn.Linear(16, 48)
+        self.head = nn.Linear(16, 5)
+        self.scale = nn.Parameter(torch.ones(()))
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = self.embed(x.reshape(x.size(0), 8, 8))
+        q, k, v = self.attend(self.norm(x)).chunk(3, -1)
+        x = x + self.scale * F.scaled_dot_product_attention(q, k, v)
+        return self.head(F.gelu(x).mean(1))  # type: ignore[no-any-return]
+
+
+def test_users_own_modules_train_like_alone() -> None:
+    split = images(70, dtype=torch.float64)
+    population = Population(Own, [1, 2], device="cpu", dtype=torch.float64)
+    alone = [population.member(i) for i in range(2)]
+    population.fit(split, epochs=2, batch_size=16, progress=False)
+    for member, network in enumerate(alone):
+        plain_loop(network, split, member + 1, epochs=2, batch_size=16, optimiser=Adam(), lr=1e-3)
+        assert distance(network, population.params, member) < 1e-10
+
+
+@pytest.mark.parametrize(
+    ("spec", "shape"),
+    [
+        ("mlp:16-8,batch_norm=true", (1, 8, 8)),
+        ("lenet:4-8-8", (1, 12, 12)),
+        ("small-cnn,dropout=0.5", (2, 8, 8)),
+    ],
+)
+def test_every_small_architecture_trains(spec: str, shape: tuple[int, ...]) -> None:
+    x = torch.rand(32, *shape)
+    split = Split(x, torch.randint(3, (32,)))
+    population = Population(net_builder(spec, shape, 3), [0, 1], device="cpu")
+    history = population.fit(split, epochs=2, batch_size=16, progress=False)
+    assert torch.isfinite(history["train_loss"]).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("spec", ["vgg11", "vgg16,dropout=0.5", "resnet18"])
+def test_every_large_architecture_trains(spec: str) -> None:
+    x = torch.rand(32, 3, 32, 32)
+    split = Split(x, torch.randint(3, (32,)))
+    population = Population(net_builder(spec, (3, 32, 32), 3), [0, 1], device="cpu")
+    history = population.fit(split, epochs=2, batch_size=16, progress=False)
+    assert (history["train_loss"][1] < history["train_loss"][0] + 1).all()
+
+
+SPLIT = images(20)
+BAD_FITS: list[tuple[dict[str, Any], type[DovetailError], str]] = [
+    ({"epochs": 0}, TrainingError, "epochs must be at least 1, not 0"),
+    ({"batch_size": -1}, TrainingError, "batch_size"),
+    ({"optimiser": Adam([1e-3])}, TrainingError, "1 step sizes for 2 members"),
+    ({"optimiser": Adam(float("nan"))}, TrainingError, "step size nan"),
+    ({"patience": 3}, TrainingError, "need a validation split"),
+    ({"val": SPLIT, "patience": 0}, TrainingError, "patience"),
+    ({"val": SPLIT, "monitor": "acuracy"}, SpecError, "did you mean 'accuracy'"),
+    ({"own": {"r": torch.zeros(3)}}, ShapeError, "'r' has shape .3,.; it needs a first dimension of 2"),
+    ({"targets": torch.zeros(2, 3)}, ShapeError, "2 members × 20 samples"),
+    ({"subsets": [torch.arange(3)]}, ShapeError, "1 subsets for 2 members"),
+    ({"subsets": [torch.arange(3), torch.arange(0)]}, TrainingError, "member 1 has no samples"),
+    ({"subsets": [torch.arange(3), torch.tensor([20])]}, ShapeError, "outside 0 to 19"),
+    ({"subsets": [torch.arange(3), torch.ones(20).bool()]}, ShapeError, "nonzero"),
+]
+
+
+@pytest.mark.parametrize(("options", "kind", "message"), BAD_FITS, ids=lambda value: str(value)[:40])
+def test_fits_that_cannot_work_are_refused(
+    options: dict[str, Any], kind: type[DovetailError], message: str
+) -> None:
+    population = Population(mlp, [0, 1], device="cpu")
+    with pytest.raises(kind, match=message):
+        population.fit(SPLIT, progress=False, **options)
+    assert torch.equal(population.params["1.weight"], population.initial["1.weight"])
+
+
+def test_data_that_cannot_be_used_is_refused() -> None:
+    population = Population(mlp, [0, 1], device="cpu")
+    labels = torch.zeros(4, dtype=torch.int64)
+    for x, message in (
+        (torch.full((4, 64), torch.nan), "NaN"),
+        (torch.zeros(4, 64, dtype=torch.int64), "floating point"),
+        (torch.zeros(4, 63), r"inputs of shape \(63,\)"),
+    ):
+        with pytest.raises(DovetailError, match=message):
+            population.fit(Split(x, labels), progress=False)
+    with pytest.raises(TrainingError, match="no samples"):
+        population.fit(Split(torch.zeros(0, 64), labels[:0]), progress=False)
+
+
+def test_builders_and_masks_that_do_not_fit_are_refused() -> None:
+    widths = iter(range(1, 10))
+    for build, seeds, message in (
+        (lambda: nn.Linear(2, next(widths)), [0, 1], "different shapes"),
+        (lambda: 3, [0], "must return an nn.Module"),
+        (nn.ReLU, [0], "need parameters"),
+        (mlp, [], "at least one seed"),
+        (mlp(), [0], "needs a builder"),
+    ):
+        with pytest.raises(DovetailError, match=message):
+            Population(build, seeds, device="cpu")  # type: ignore[arg-type]
+    population = Population(mlp, [0], device="cpu")
+    for masks, message in (
+        ({"1.weigh": torch.ones(32, 64)}, "did you mean '1.weight'"),
+        ({"1.weight": torch.ones(2, 2)}, "it must be"),
+        ({"1.weight": torch.full((32, 64), 0.5)}, "only 0 and 1"),
+    ):
+        with pytest.raises(DovetailError, match=message):
+            population.set_masks(masks)
+    with pytest.raises(ShapeError, match="no member 1"):
+        population.member(1)
+
+
+def test_networks_must_give_logits() -> None:
+    population = Population(lambda: nn.Conv2d(1, 2, 3), [0], device="cpu")
+    with pytest.raises(ShapeError, match=r"must map a batch to logits .* gave shape \(2, 2, 6, 6\)"):
+        population.fit(images(4), progress=False)
+
+
+def test_networks_that_decide_by_values_are_refused() -> None:
+    class Deciding(nn.Linear):
+        def forward(self, x: Tensor) -> Tensor:
+            return super().forward(x) if x.sum() > 0 else -super().forward(x)
+
+    population = Population(lambda: Deciding(64, 5), [0, 1], device="cpu")
+    with pytest.raises(TrainingError, match="cannot be mapped over members .*data-dependent"):
+        population.fit(Split(torch.rand(4, 64), torch.zeros(4, dtype=torch.int64)), progress=False)
+
+
+def test_costs_are_measured_on_the_network() -> None:
+    cost = measure_cost(nn.Sequential(nn.Linear(100, 50), nn.ReLU(), nn.Linear(50, 10)), torch.zeros(1, 100))
+    assert cost.params == 4 * (100 * 50 + 50 + 50 * 10 + 10)
+    assert 4 * (100 + 50) <= cost.sample <= 4 * (2 * 100 + 2 * 50 + 10)
+    cpu = torch.device("cpu")
+    assert members_at_once(MemberCost(10**12, 1), 64, 2, cpu) == 1
+    assert members_at_once(MemberCost(4000, 40), 64, 2, cpu) > 1000
+    assert evaluation_batch(MemberCost(1, 10**12), 5, cpu) == 16
+
+
+def test_history_and_scores_as_tables() -> None:
+    split = images(40)
+    population = Population(mlp, [4, 5], device="cpu")
+    history = population.fit(split, split, epochs=3, progress=False)
+    table = history.to_frame()
+    assert list(table.columns) == ["member", "seed", "epoch", "train_loss", "loss", "accuracy"]
+    assert table["seed"].tolist() == [4, 4, 4, 5, 5, 5]
+    assert table["loss"].tolist() == history["loss"].T.flatten().tolist()
+    assert population.evaluate(split).to_frame().shape == (2, 3)
+    assert repr(history).startswith("History(2 members, 3-3 epochs, train_loss, loss, accuracy")
