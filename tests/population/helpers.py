@@ -85,7 +85,7 @@ def plain_loop(
             order = indices[order]
         for batch in order.split(batch_size):
             step.zero_grad()
-            loss(network(split.x[batch]), split.y[batch]).backward()  # type: ignore[no-untyped-call]
+            loss(network(split.x[batch]), split.y[batch]).backward()
             step.step()
             with torch.no_grad():
                 for name, parameter in network.named_parameters():

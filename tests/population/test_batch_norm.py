@@ -17,7 +17,7 @@ from .helpers import images, normed_cnn, plain_loop
 def test_recomputed_statistics_are_those_of_the_data() -> None:
     split = images(96, dtype=torch.float64)
     network = normed_cnn().double()
-    network[1].running_mean.fill_(7)  # type: ignore[index,union-attr,operator]
+    network[1].running_mean.fill_(7)  # type: ignore[index]
     dt.recompute_batch_norm(network, split.x, batch_size=32)
     maps = network[0](split.x)  # type: ignore[index]
     torch.testing.assert_close(network[1].running_mean, maps.mean((0, 2, 3)))  # type: ignore[index]
@@ -61,7 +61,7 @@ def test_what_batch_norm_cannot_do_is_refused() -> None:
     with pytest.raises(ShapeError, match="at least 2 samples"):
         dt.recompute_batch_norm(normed_cnn(), images(1).x)
     population = Population(normed_cnn, [0], device="cpu")
-    with pytest.raises(TrainingError, match="batch_size, e.g. 17"):
+    with pytest.raises(TrainingError, match=r"batch_size, e\.g\. 17"):
         population.fit(images(33), batch_size=16, progress=False)
     with pytest.raises(TrainingError, match="subsets"):
         population.fit(images(32), subsets=[torch.arange(3)], progress=False)

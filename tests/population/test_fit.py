@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
-import dovetail.population.population as population_module
+import dovetail.population.trainer as trainer_module
 from dovetail.data import Split
 from dovetail.population import SGD, Adam, Moment, Noise, Population
 from dovetail.population.trainer import Trainer
@@ -71,9 +71,12 @@ def test_a_member_learns_the_same_alone_in_company_and_in_parts(device: str) -> 
 def test_members_that_are_done_leave_and_do_not_change_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
     left: list[int] = []
     shrink = Trainer._shrink
-    monkeypatch.setattr(
-        Trainer, "_shrink", lambda self, places: (left.append(len(places)), shrink(self, places))[1]
-    )
+
+    def counted(self: Trainer, places: Tensor) -> None:
+        left.append(len(places))
+        shrink(self, places)
+
+    monkeypatch.setattr(Trainer, "_shrink", counted)
     split, val = images(80, dtype=torch.float64), images(60, seed=1, dtype=torch.float64)
     sizes = [0.1, 0.03, 0.0, 0.01, 0.001, 0.0]
     ends, epochs = [], []
@@ -267,7 +270,7 @@ def test_a_population_that_does_not_fit_is_split(monkeypatch: pytest.MonkeyPatch
                 raise torch.OutOfMemoryError
             super().run(progress)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(population_module, "Trainer", Small)
+    monkeypatch.setattr(trainer_module, "Trainer", Small)
     population = Population(mlp, range(7), device="cpu")
     population.fit(images(40), epochs=2, progress=False)
     assert sizes == [7, 4, 2, 2, 3, 2, 1]

@@ -34,7 +34,7 @@ def test_a_member_is_a_network_of_its_own() -> None:
     assert not network.training
     assert all(parameter.requires_grad for parameter in network.parameters())
     with torch.no_grad():
-        network[1].weight.zero_()  # type: ignore[index,union-attr,operator]
+        network[1].weight.zero_()  # type: ignore[index]
     assert population.params["1.weight"][1].any()
     assert network.state_dict().keys() == mlp().state_dict().keys()
 
@@ -181,7 +181,7 @@ def test_networks_that_decide_by_values_are_refused() -> None:
             return super().forward(x) if x.sum() > 0 else -super().forward(x)
 
     population = Population(lambda: Deciding(64, 5), [0, 1], device="cpu")
-    with pytest.raises(TrainingError, match="cannot be mapped over members .*data-dependent"):
+    with pytest.raises(TrainingError, match=r"cannot be mapped over members .*data-dependent"):
         population.fit(Split(torch.rand(4, 64), torch.zeros(4, dtype=torch.int64)), progress=False)
 
 
@@ -205,3 +205,18 @@ def test_history_and_scores_as_tables() -> None:
     assert table["loss"].tolist() == history["loss"].T.flatten().tolist()
     assert population.evaluate(split).to_frame().shape == (2, 3)
     assert repr(history).startswith("History(2 members, 3-3 epochs, train_loss, loss, accuracy")
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
+def test_a_population_too_large_for_the_gpu_is_kept_in_main_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    results = []
+    for home in ("cuda", "cpu"):
+        monkeypatch.setattr(
+            "dovetail.population.population.home_of", lambda *_, home=home: torch.device(home)
+        )
+        population = Population(mlp, range(5), device="cuda").set_masks({"1.weight": torch.rand(32, 64) > 0})
+        population.fit(images(50), images(20, seed=1), epochs=2, at_once=2, progress=False)
+        assert population.params["1.weight"].device.type == home
+        results.append((population(images(9).x).cpu(), population.evaluate(images(9))["loss"]))
+        assert next(population.member(1).parameters()).is_cuda
+    torch.testing.assert_close(*results)

@@ -119,7 +119,7 @@ class Dataset:
         for split in self.splits.values():
             for tensor in split:
                 digest.update(f"{tensor.dtype}{tuple(tensor.shape)}".encode())
-                digest.update(memoryview(tensor.detach().cpu().contiguous().numpy()))
+                digest.update(tensor.detach().cpu().contiguous().numpy().data)
         return digest.hexdigest()[:16]
 
     def to(self, device: torch.device | str | None = None, dtype: torch.dtype | None = None) -> Dataset:

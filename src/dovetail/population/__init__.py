@@ -1,8 +1,9 @@
 """Many networks of one architecture as stacked tensors: build, train and measure them together.
 
 `Population` is the way in. Under it, from the data to the weights: `order` (who sees which sample when),
-`forward` (one network's pass, worded to stack well), `step` (one training step of a stack), `trainer` (epochs,
-best checkpoints, early leavers), `memory` (how many at once). `README.md` says why it is built this way.
+`forward` (one network's pass, worded to stack well), `step` and `steppers` (one training step of a stack),
+`trainer` (epochs, best checkpoints, early leavers), `memory` (how many at once). `README.md` says why it is
+built this way.
 """
 
 from .batch_norm import recompute_batch_norm
@@ -12,8 +13,8 @@ from .noise import Noise, member_keys
 from .objectives import bit_accuracy, bit_cross_entropy, class_accuracy, cross_entropy, squared_error
 from .optimisers import SGD, Adam
 from .order import epoch_order
+from .plan import Moment
 from .population import Population
-from .trainer import Moment
 
 __all__ = [
     "SGD",

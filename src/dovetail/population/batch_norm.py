@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING, TypeVar
 
 import torch
 from torch import Tensor, nn
+from torch.func import vmap
 from torch.nn.modules.batchnorm import _BatchNorm
 
 from ..errors import ShapeError
+from .forward import member_forward
+from .stack import Tensors
 
 if TYPE_CHECKING:
     from .population import Population
@@ -63,6 +66,17 @@ def recompute_batch_norm(network: Network, x: Tensor, *, batch_size: int = 512) 
     else:
         network.recompute_batch_norm(x, batch_size=batch_size)
     return network
+
+
+def average_stacked(
+    template: nn.Module, params: Tensors, buffers: Tensors, x: Tensor, batch_size: int
+) -> None:
+    """Recompute the statistics in the buffers of a stack, in place."""
+
+    def forward(batch: Tensor) -> object:
+        return vmap(lambda p, b: member_forward(template, p, b, batch, None))(params, buffers)
+
+    average_statistics(template, forward, x, batch_size)
 
 
 def average_statistics(

@@ -13,7 +13,7 @@ from ..errors import ShapeError, TrainingError, unknown_name
 from .stack import Tensors
 
 if TYPE_CHECKING:
-    from .trainer import Training
+    from .plan import Training
 
 
 def check_training(

@@ -34,7 +34,7 @@ class Evaluator:
     """
 
     def __init__(self, template: nn.Module, functions: Mapping[str, Objective], batch_size: int) -> None:
-        self._template, self._functions, self._batch_size = template, dict(functions), batch_size
+        self._template, self._functions, self.batch_size = template, dict(functions), batch_size
         self._sums = traced(self._batch_sums)
 
     def __call__(
@@ -47,8 +47,8 @@ class Evaluator:
         """
         self._template.eval()
         total: Tensor | int = 0
-        for start in range(0, len(split), self._batch_size):
-            part = slice(start, start + self._batch_size)
+        for start in range(0, len(split), self.batch_size):
+            part = slice(start, start + self.batch_size)
             target = split.y[part] if targets is None else targets[:, part]
             total = total + self._sums(params, buffers, split.x[part], target, own, targets is not None)
         assert isinstance(total, Tensor)
@@ -95,7 +95,7 @@ class Scores:
     member
     0          0       0.5
     1          1       1.0
-    """  # noqa: W291
+    """
 
     values: dict[str, Tensor]
     seeds: tuple[int, ...]

@@ -50,7 +50,8 @@ class _Product(torch.autograd.Function):
 
 def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """Linear layer whose gradients are laid out like the input and the weight."""
-    product: Tensor = _Product.apply(x.flatten(0, -2) if x.dim() > 2 else torch.atleast_2d(x), weight)
+    rows = x.flatten(0, -2) if x.dim() > 2 else torch.atleast_2d(x)
+    product: Tensor = _Product.apply(rows, weight)  # type: ignore[no-untyped-call]
     y = product.view(*x.shape[:-1], len(weight))
     return y if bias is None else y + bias
 
@@ -68,10 +69,10 @@ def patch_conv2d(
     if bias is not None:
         patches = torch.cat([patches, torch.ones_like(patches[:, :1])], 1)
         kernels = torch.cat([kernels, bias.unsqueeze(1)], 1)
-    return (kernels @ patches).unflatten(2, (height, width))
+    return (kernels @ patches).view(len(x), len(weight), height, width)
 
 
-def chosen_max_pool2d(x: Tensor, kernel: Sequence[int]) -> Tensor:
+def chosen_max_pool2d(x: Tensor, kernel: tuple[int, ...]) -> Tensor:
     """Max-pooling without overlap: find the positions first, then pick them."""
     _, positions = F.max_pool2d(x.detach(), kernel, return_indices=True)
     return x.flatten(-2).gather(-1, positions.flatten(-2)).view(positions.shape)
@@ -193,5 +194,5 @@ def member_forward(
 ) -> Tensor:
     """Run one member: the template's code with the member's tensors, and its noise when it trains."""
     with MemberOperations(None if key is None else Noise(key)):
-        logits: Tensor = functional_call(template, ({**params}, {**buffers}), (x,))  # type: ignore[arg-type]
+        logits: Tensor = functional_call(template, ({**params}, {**buffers}), (x,))
     return logits

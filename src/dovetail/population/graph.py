@@ -73,6 +73,7 @@ class Captured:
         self._graph: torch.cuda.CUDAGraph | None = None
 
     def __call__(self) -> None:
+        """Take the step."""
         if self._device.type != "cuda":
             self._step()
         elif not self._warm:

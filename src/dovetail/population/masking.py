@@ -27,11 +27,6 @@ def _pattern(mask: Tensor, param: Tensor) -> Tensor:
     return mask if param.is_cuda else mask.to(_BITS[param.element_size()]).neg_()
 
 
-def masks_of(patterns: Tensors) -> Tensors:
-    """Return patterns as masks (bool)."""
-    return {name: pattern != 0 for name, pattern in patterns.items()}
-
-
 def clear_(param: Tensor, pattern: Tensor) -> None:
     """Set a parameter to 0 wherever its pattern says so."""
     if param.is_cuda:

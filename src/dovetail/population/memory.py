@@ -70,6 +70,13 @@ def measure_cost(network: nn.Module, x: Tensor) -> MemberCost:
     return MemberCost(params, (sum(saved.values()) + sample.numel() * sample.element_size()) // 2)
 
 
+def home_of(params: int, device: torch.device) -> torch.device:
+    """Return where a population of so many bytes of parameters is kept: the device, or main memory."""
+    # Parameters and θ0 lie there all the time; most of the device is for training.
+    crowded = device.type == "cuda" and 2 * params > 0.3 * torch.cuda.mem_get_info(device)[0]
+    return torch.device("cpu") if crowded else device
+
+
 def members_at_once(cost: MemberCost, batch_size: int, optimiser_slots: int, device: torch.device) -> int:
     """Return how many members to train together on a device (at least one)."""
     if device.type == "cuda":

@@ -9,7 +9,8 @@ on CPU and CUDA, and it can be captured in a CUDA graph.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import torch
 from torch import Tensor
@@ -48,6 +49,14 @@ def member_keys(seeds: Sequence[int], stream: int = 0, device: torch.device | st
     """
     keys = hash64(torch.tensor([_wrapped(int(seed)) for seed in seeds], dtype=torch.int64) + _GOLDEN)
     return hash64(keys + _wrapped(_GOLDEN * (stream + 2))).to(device)
+
+
+@contextmanager
+def own_random_state(seed: int, stream: int, device: torch.device) -> Iterator[None]:
+    """Seed torch's global state for noise that networks draw by means of their own; restore it afterwards."""
+    with torch.random.fork_rng([device] if device.type == "cuda" else []):
+        torch.manual_seed(int(member_keys([seed], stream)[0]))
+        yield
 
 
 def keys_at(keys: Tensor, clock: Tensor) -> Tensor:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 
-import torch
 import torch.nn.functional as F
 from torch import Tensor
 

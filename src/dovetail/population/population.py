@@ -5,16 +5,14 @@ from __future__ import annotations
 import copy
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 
 import torch
 from torch import Tensor, nn
-from torch.func import vmap
 
 from ..data.dataset import Dataset, Split, Task
 from ..errors import ShapeError, TrainingError
 from ..prune import apply_masks_, rewind
-from .batch_norm import average_statistics, has_batch_norm
+from .batch_norm import average_stacked, has_batch_norm
 from .checks import (
     check_masks,
     check_member_values,
@@ -24,17 +22,15 @@ from .checks import (
     check_training,
 )
 from .evaluate import Evaluator, Scores, predict
-from .forward import member_forward
 from .history import History
-from .masking import masks_of, patterns_of
-from .memory import MemberCost, evaluation_batch, measure_cost, members_at_once
-from .noise import member_keys
+from .memory import MemberCost, evaluation_batch, home_of, measure_cost, members_at_once
+from .noise import member_keys, own_random_state
 from .objectives import ACCURACIES, OBJECTIVES, Objective, task_of
 from .optimisers import Adam, Optimiser, step_sizes
+from .plan import Augment, Moment, Penalty, Stack, Training
 from .progress import FitProgress
 from .stack import Tensors, build_seeded, put, stack, take, template_of, unstack
-from .step import Augment, Penalty
-from .trainer import Moment, Stack, Trainer, Training
+from .trainer import Trainer, train_in_parts
 
 
 class Population:
@@ -62,6 +58,8 @@ class Population:
         The parameters at the start, θ0, stacked.
     masks : dict of str to Tensor
         0/1 tensors, stacked, for the parameters that are masked; see `set_masks`.
+    home : torch.device
+        Where these tensors are kept: ``device``, or main memory when they would fill the device's.
 
     Examples
     --------
@@ -94,8 +92,9 @@ class Population:
         params, buffers = stack(networks, [distinct.index(seed) for seed in self.seeds])
         if not params:
             raise TrainingError("the networks of a population need parameters; the builder's have none")
-        self.params = {name: tensor.to(self.device) for name, tensor in params.items()}
-        self.buffers = {name: tensor.to(self.device) for name, tensor in buffers.items()}
+        self.home = home_of(sum(t.numel() * t.element_size() for t in params.values()), self.device)
+        self.params = {name: tensor.to(self.home) for name, tensor in params.items()}
+        self.buffers = {name: tensor.to(self.home) for name, tensor in buffers.items()}
         self.initial = {name: tensor.clone() for name, tensor in self.params.items()}
         self.masks: Tensors = {}
         self._costs: dict[torch.Size, MemberCost] = {}
@@ -110,14 +109,16 @@ class Population:
     def __call__(self, x: Tensor) -> Tensor:
         """Return every member's outputs for the same inputs, ``[members, samples, outputs]``."""
         x = x.to(self.device, self.dtype)
-        batch = evaluation_batch(self._cost(x), len(self), self.device)
-        return predict(self._template, self.params, self.buffers, x, batch)
+        cost = self._cost(x)
+        batch = evaluation_batch(cost, len(self), self.device)
+        parts = self._parts(cost, batch)
+        return torch.cat([predict(self._template, params, buffers, x, batch) for _, params, buffers in parts])
 
     def member(self, place: int) -> nn.Module:
         """Return one member as an ordinary network of its own, in evaluation mode."""
         if not -len(self) <= place < len(self):
             raise ShapeError(f"no member {place}: the population has {len(self)}")
-        return unstack(self._example(), self.params, self.buffers, place)
+        return unstack(self._example(), self.params, self.buffers, place).to(self.device)
 
     def select(self, members: Sequence[int] | Tensor) -> Population:
         """Return a population of copies of some members, in the given order."""
@@ -172,16 +173,22 @@ class Population:
         task = task_of(split.y)
         split = self._on_device(split, "given")
         functions = {"loss": objective or OBJECTIVES[task], **_metrics(task, metrics)}
-        batch = evaluation_batch(self._cost(split.x), len(self), self.device)
-        evaluator = Evaluator(self._template, functions, batch)
-        values = evaluator(
-            self.params, self.buffers, split, check_member_values(own or {}, len(self), self.device)
-        )
+        cost = self._cost(split.x)
+        evaluator = Evaluator(self._template, functions, evaluation_batch(cost, len(self), self.device))
+        own = check_member_values(own or {}, len(self), self.device)
+        parts = [
+            evaluator(params, buffers, split, take(own, members))
+            for members, params, buffers in self._parts(cost, evaluator.batch_size)
+        ]
+        values = {name: torch.cat([part[name] for part in parts]) for name in functions}
         return Scores({name: value.cpu() for name, value in values.items()}, self.seeds)
 
     def recompute_batch_norm(self, x: Tensor, *, batch_size: int = 512) -> Population:
         """Recompute every member's batch-norm statistics from the same inputs (`recompute_batch_norm`)."""
-        _recompute(self._template, self.params, self.buffers, x.to(self.device, self.dtype), batch_size)
+        x = x.to(self.device, self.dtype)
+        for members, params, buffers in self._parts(self._cost(x), batch_size):
+            average_stacked(self._template, params, buffers, x, batch_size)
+            put(self.buffers, members, buffers)
         return self
 
     def fit(
@@ -260,10 +267,11 @@ class Population:
             Losses and scores by epoch and member.
         """
         begun = time.perf_counter()
-        task = train.task if isinstance(train, Dataset) else task_of(train.y)
         if isinstance(train, Dataset):
-            train, val = train.train, train.val if val is None else val
-        train = self._on_device(train, "training")
+            task, split, val = train.task, train.train, train.val if val is None else val
+        else:
+            task, split = task_of(train.y), train
+        train = self._on_device(split, "training")
         val = None if val is None else self._on_device(val, "validation")
         training = Training(
             epochs, batch_size, objective or OBJECTIVES[task], optimiser or Adam(), _metrics(task, metrics),
@@ -277,7 +285,7 @@ class Population:
             step_sizes(training.optimiser, len(self)),
             self.params,
             self.buffers,
-            patterns_of(masks, self.params),
+            masks,
             check_member_values(own or {}, len(self), self.device),
             check_targets(targets, train, len(self), self.device),
             None if val is None else check_targets(val_targets, val, len(self), self.device),
@@ -286,58 +294,42 @@ class Population:
         names = ["train_loss"] + ([] if val is None else ["loss", *training.metrics])
         history = History.empty(self.seeds, epochs, names)
         steps = epochs * -(-len(train) // batch_size) * len(self)
+        cost = self._cost(train.x)
+        most = at_once or members_at_once(cost, batch_size, len(training.optimiser.slots), self.device)
         with (
             FitProgress(f"{len(self)} networks", steps, show=progress) as bar,
-            self._own_random_state(stream),
+            own_random_state(self.seeds[0], stream, self.device),
         ):
-            self._fit_in_parts(everything, training, train, val, history, bar, at_once)
+            for part in train_in_parts(
+                self._template, everything, training, train, val, cost, history, bar, most
+            ):
+                self._take_back(part, train.x, masks_changed=after_step is not None)
         history.seconds = time.perf_counter() - begun
         return history
 
-    def _fit_in_parts(
-        self,
-        everything: Stack,
-        training: Training,
-        train: Split,
-        val: Split | None,
-        history: History,
-        bar: FitProgress,
-        at_once: int | None,
-    ) -> None:
-        """Train as many members at once as the device does well with, and fewer when its memory is full."""
-        cost = self._cost(train.x)
-        slots = len(training.optimiser.slots)
-        # Equal step sizes next to each other: each run of them is one fused optimiser call.
-        order = sorted(range(len(self)), key=lambda member: everything.sizes[member])
-        most = at_once or members_at_once(cost, training.batch_size, slots, self.device)
-        waiting = list(torch.tensor(order).split(most))
-        while waiting:
-            members = waiting.pop(0)
-            try:
-                trainer = Trainer(
-                    self._template, everything.select(members), training, train, val, cost, history
-                )
-                trainer.run(bar)
-            except torch.OutOfMemoryError as error:
-                if len(members) == 1:
-                    raise TrainingError(
-                        f"not enough memory on {self.device} to train a single network"
-                    ) from error
-                waiting[:0] = members.split(-(-len(members) // 2))
-                continue
-            if has_batch_norm(self._template):
-                _recompute(self._template, trainer.params, trainer.buffers, train.x, batch_size=512)
-            put(self.params, members, trainer.params)
-            put(self.buffers, members, trainer.buffers)
-            if training.after_step is not None:
-                if not self.masks:
-                    self.masks = self._whole_masks()
-                put(self.masks, members, masks_of(trainer.patterns))
+    def _take_back(self, trainer: Trainer, x: Tensor, *, masks_changed: bool) -> None:
+        """Take trained members back in, with batch-norm statistics from the whole training data."""
+        if has_batch_norm(self._template):
+            average_stacked(self._template, trainer.params, trainer.buffers, x, batch_size=512)
+        put(self.params, trainer.members, trainer.params)
+        put(self.buffers, trainer.members, trainer.buffers)
+        if masks_changed:
+            self.masks = self._whole_masks()
+            put(self.masks, trainer.members, trainer.masks)
 
     def _whole_masks(self) -> Tensors:
         """Return a mask for every parameter: the present one, or one that keeps all."""
         whole = {name: torch.ones_like(param, dtype=torch.bool) for name, param in self.params.items()}
         return whole | self.masks
+
+    def _parts(self, cost: MemberCost, batch_size: int) -> Iterator[tuple[Tensor, Tensors, Tensors]]:
+        """Yield members with their tensors on the device: all at once, or as many as its memory holds."""
+        everyone = torch.arange(len(self))
+        if self.home == self.device:
+            yield everyone, self.params, self.buffers
+            return
+        for members in everyone.split(members_at_once(cost, batch_size, 0, self.device)):
+            yield members, *(take(tensors, members, self.device) for tensors in (self.params, self.buffers))
 
     def _example(self) -> nn.Module:
         return build_seeded(self._build, self.seeds[0]).to(dtype=self.dtype)
@@ -350,24 +342,8 @@ class Population:
     def _on_device(self, split: Split, what: str) -> Split:
         return check_split(split, what).to(self.device, self.dtype)
 
-    @contextmanager
-    def _own_random_state(self, stream: int) -> Iterator[None]:
-        """Seed the noise that networks draw by means of their own, and leave the global state as it was."""
-        with torch.random.fork_rng([self.device] if self.device.type == "cuda" else []):
-            torch.manual_seed(int(member_keys(self.seeds[:1], stream)[0]))
-            yield
-
 
 def _metrics(task: Task, metrics: Mapping[str, Objective] | None) -> Mapping[str, Objective]:
     if metrics is not None:
         return metrics
     return {"accuracy": ACCURACIES[task]} if task in ACCURACIES else {}
-
-
-def _recompute(template: nn.Module, params: Tensors, buffers: Tensors, x: Tensor, batch_size: int) -> None:
-    def forward(batch: Tensor) -> Tensor:
-        run = vmap(lambda p, b: member_forward(template, p, b, batch, None))
-        result: Tensor = run(params, buffers)
-        return result
-
-    average_statistics(template, forward, x, batch_size)

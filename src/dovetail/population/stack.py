@@ -65,9 +65,9 @@ def unstack(
     return network.eval()
 
 
-def take(tensors: Mapping[str, Tensor], members: Tensor) -> Tensors:
-    """Return the tensors of some members, as copies."""
-    return {name: tensor[members.to(tensor.device)] for name, tensor in tensors.items()}
+def take(tensors: Mapping[str, Tensor], members: Tensor, device: torch.device | None = None) -> Tensors:
+    """Return the tensors of some members, as copies, on a device."""
+    return {name: tensor[members.to(tensor.device)].to(device) for name, tensor in tensors.items()}
 
 
 def put(tensors: Mapping[str, Tensor], members: Tensor, values: Mapping[str, Tensor]) -> None:

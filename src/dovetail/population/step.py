@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
@@ -12,17 +12,13 @@ from torch.func import vmap
 from ..data.dataset import Split
 from .forward import member_forward
 from .graph import Captured, traced
+from .masking import patterns_of
 from .noise import Noise, keys_at
-from .objectives import Objective, with_own
+from .objectives import with_own
 from .order import Batches, Order
+from .plan import Stack, Training
 from .stack import Tensors
-from .steppers import Stepper
-
-Penalty = Callable[[Mapping[str, Tensor]], Tensor]
-"""``(stacked parameters) -> [members]``: added to the loss."""
-
-Augment = Callable[[Tensor, Noise], Tensor]
-"""``(inputs [members, batch, ...], noise) -> inputs``: changes training inputs; noise draws are per member."""
+from .steppers import StepTensors, make_stepper
 
 _AUGMENT_CLOCK = 1 << 62
 """Keeps augmentation's noise apart from dropout's: steps never count this far."""
@@ -37,6 +33,17 @@ class Lane:
     step: Captured
 
 
+def _step_tensors(stack: Stack, patterns: Tensors) -> StepTensors:
+    names = list(stack.params)
+    return StepTensors(
+        [stack.params[name] for name in names],
+        [patterns.get(name) for name in names],
+        [[moment[name] for name in names] for moment in stack.moments.values()],
+        stack.taken,
+        stack.sizes,
+    )
+
+
 class StackStep:
     """Trains a stack in place, one epoch's batches at a time.
 
@@ -44,54 +51,45 @@ class StackStep:
     ----------
     template : nn.Module
         The networks' code.
-    params, buffers : dict of str to Tensor
-        Stacked tensors, changed in place.
-    own : dict of str to Tensor
-        The members' own parameters of the objective.
-    targets : Tensor or None
-        The members' own targets ``[members, samples, ...]``, instead of the split's.
-    keys : Tensor
-        The members' keys.
+    stack : Stack
+        The members; their parameters, buffers and optimiser's tensors are changed in place.
+    training : Training
+        What is done to them.
     train : Split
         Training data, on the device.
-    order : Order
-        Which samples when.
-    stepper : Stepper
-        The optimiser, which also applies the masks.
-    objective, penalty, augment
-        What is minimised, and what is done to inputs.
     steps_before : int
         Steps taken in this fit so far.
+
+    Attributes
+    ----------
+    patterns : dict of str to Tensor
+        The stack's masks as the step applies them (see `masking`); may be changed in place between steps.
     """
 
     def __init__(
-        self,
-        template: nn.Module,
-        params: Tensors,
-        buffers: Tensors,
-        own: Tensors,
-        targets: Tensor | None,
-        keys: Tensor,
-        train: Split,
-        order: Order,
-        stepper: Stepper,
-        objective: Objective,
-        penalty: Penalty | None,
-        augment: Augment | None,
-        steps_before: int,
+        self, template: nn.Module, stack: Stack, training: Training, train: Split, steps_before: int
     ) -> None:
-        self._template, self._objective = template, with_own(objective, own)
-        self._params, self._buffers, self._own = params, buffers, own
-        self._targets, self._keys, self._train, self._order = targets, keys, train, order
-        self._stepper, self._penalty, self._augment = stepper, penalty, augment
+        self._template, self._stack, self._train = template, stack, train
+        self._objective = with_own(training.objective, stack.own)
+        self._penalty, self._augment = training.penalty, training.augment
+        self._order = Order(stack.keys, len(train), training.batch_size, stack.subsets)
+        self.patterns = patterns_of(stack.masks, stack.params)
+        self._stepper = make_stepper(
+            training.optimiser, _step_tensors(stack, self.patterns), skipping=stack.subsets is not None
+        )
         self._gradients = traced(self._loss_and_gradients)
         self._lanes: dict[int, Lane] = {}
-        self._device = keys.device
+        self._device = stack.keys.device
         # Where in the epoch's batches, and how many steps in all: one tensor, so that one kernel advances both.
         self._place = torch.tensor([0, steps_before], dtype=torch.int64, device=self._device)
         self._cursor, self._clock = self._place[:1], self._place[1]
-        self._loss_sum = torch.zeros(len(keys), dtype=torch.float64, device=self._device)
-        self._count = torch.zeros(len(keys), dtype=torch.float64, device=self._device)
+        self._loss_sum = torch.zeros(len(stack.keys), dtype=torch.float64, device=self._device)
+        self._count = torch.zeros(len(stack.keys), dtype=torch.float64, device=self._device)
+
+    @property
+    def steps_per_epoch(self) -> int:
+        """Steps in an epoch."""
+        return self._order.steps
 
     def epoch(self, epoch: int, after_step: Callable[[], None] | None) -> Tensor:
         """Train one epoch; return each member's mean loss over it."""
@@ -127,8 +125,9 @@ class StackStep:
     @torch.no_grad()
     def _step(self, lane: Lane) -> None:
         x, y, weight = self._batch(lane)
-        noise = (self._keys, self._clock)
-        loss, gradients = self._gradients(self._params, self._buffers, x, y, weight, noise, self._own)
+        stack = self._stack
+        noise = (stack.keys, self._clock)
+        loss, gradients = self._gradients(stack.params, stack.buffers, x, y, weight, noise, stack.own)
         if weight is None:
             self._stepper.step(gradients, None)
             self._loss_sum.add_(loss, alpha=lane.index.shape[2])
@@ -149,14 +148,16 @@ class StackStep:
         x = self._train.x[index]
         if self._augment is not None:
             if self._order.shared:
-                x = x.expand(len(self._keys), *x.shape)
-            x = self._augment(x, Noise(keys_at(self._keys, self._clock + _AUGMENT_CLOCK)))
-        if self._targets is None:
+                x = x.expand(len(self._stack.keys), *x.shape)
+            x = self._augment(x, Noise(keys_at(self._stack.keys, self._clock + _AUGMENT_CLOCK)))
+        if self._stack.targets is None:
             y = self._train.y[index]
         elif self._order.shared:
-            y = self._targets[:, index]
+            y = self._stack.targets[:, index]
         else:
-            y = self._targets[torch.arange(len(self._keys), device=self._device).unsqueeze(1), index]
+            y = self._stack.targets[
+                torch.arange(len(self._stack.keys), device=self._device).unsqueeze(1), index
+            ]
         weight = None if lane.weight is None else lane.weight.index_select(0, self._cursor).squeeze(0)
         return x, y, weight
 
@@ -183,7 +184,7 @@ class StackStep:
             return losses.mean() if weight is None else (losses * weight).sum() / weight.sum().clamp(min=1)
 
         shared_x = self._order.shared and self._augment is None
-        shared_y = self._order.shared and self._targets is None
+        shared_y = self._order.shared and self._stack.targets is None
         in_dims = (
             0,
             0,

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Protocol
 
 import torch
@@ -84,7 +85,7 @@ class FusedStepper:
         self._optimiser, self._tensors = optimiser, tensors
         sizes = tensors.sizes
         bounds = [0, *(i for i in range(1, len(sizes)) if sizes[i] != sizes[i - 1]), len(sizes)]
-        self._runs = [slice(start, stop) for start, stop in zip(bounds, bounds[1:], strict=False)]
+        self._runs = [slice(start, stop) for start, stop in pairwise(bounds)]
         # The kernels count steps themselves, in one scalar per tensor.
         self._counters = [[tensors.taken[run.start].float() for _ in tensors.params] for run in self._runs]
 
@@ -106,18 +107,20 @@ class FusedStepper:
         counters: list[Tensor],
         params: list[Tensor],
         grads: list[Tensor],
-        *moments: list[Tensor],
+        first: list[Tensor],
+        second: list[Tensor] | None = None,
     ) -> None:
         optimiser = self._optimiser
         if isinstance(optimiser, Adam):
+            assert second is not None
             beta1, beta2 = optimiser.betas
             adam(
-                params, grads, *moments, [], counters, fused=True, amsgrad=False, maximize=False,
+                params, grads, first, second, [], counters, fused=True, amsgrad=False, maximize=False,
                 beta1=beta1, beta2=beta2, lr=lr, weight_decay=optimiser.weight_decay, eps=optimiser.eps,
             )  # fmt: skip
         else:
             sgd(
-                params, grads, [*moments[0]], fused=True, weight_decay=optimiser.weight_decay,
+                params, grads, [*first], fused=True, weight_decay=optimiser.weight_decay,
                 momentum=optimiser.momentum, lr=lr, dampening=0.0, nesterov=False, maximize=False,
             )  # fmt: skip
 

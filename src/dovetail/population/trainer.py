@@ -2,120 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
 
 import torch
 from torch import Tensor, nn
 
 from ..data.dataset import Split
+from ..errors import TrainingError
 from .evaluate import Evaluator
 from .history import History
-from .masking import clear_, patterns_of
 from .memory import MemberCost, evaluation_batch
-from .objectives import Objective
-from .optimisers import Optimiser
-from .order import Order
+from .plan import Moment, Stack, Training
 from .progress import FitProgress
-from .stack import Tensors, put, take
-from .steppers import StepTensors, make_stepper
-from .step import Augment, Penalty, StackStep
+from .stack import put, take
+from .step import StackStep
 
 _LEAVE_BELOW = 0.8
-"""Members that are done leave the stack once it can shrink to this share: a smaller stack must be traced anew."""
+"""Members that are done leave once the stack can shrink to this share: a smaller stack is traced anew."""
 
 
-@dataclass
-class Moment:
-    """What a step callback sees: the stack in training, open to change in place.
-
-    Attributes
-    ----------
-    step : int
-        Steps taken in this fit.
-    epoch : int
-        The epoch that the step belongs to, from 0.
-    members : Tensor
-        Which members of the population are in the stack.
-    params : dict of str to Tensor
-        Their parameters ``[members, ...]``.
-    """
-
-    step: int
-    epoch: int
-    members: Tensor
-    params: Tensors
-    _patterns: Tensors = field(repr=False)
-
-    def set_masks(self, masks: Mapping[str, Tensor]) -> None:
-        """Keep only these weights from now on: 0/1 tensors ``[members, ...]`` by name."""
-        for name, pattern in patterns_of(masks, self.params).items():
-            self._patterns[name].copy_(pattern)
-            clear_(self.params[name], pattern)
-
-
-@dataclass(frozen=True)
-class Training:
-    """Everything about a fit that is the same for all members."""
-
-    epochs: int
-    batch_size: int
-    objective: Objective
-    optimiser: Optimiser
-    metrics: Mapping[str, Objective]
-    monitor: str
-    patience: int | None
-    goal: float | None
-    penalty: Penalty | None
-    augment: Augment | None
-    after_step: Callable[[Moment], None] | None
-
-    @property
-    def rising(self) -> bool:
-        """Whether a higher monitored score is better."""
-        return self.monitor != "loss"
-
-
-@dataclass
-class Stack:
-    """Everything about a fit that each member has its own of."""
-
-    members: Tensor
-    keys: Tensor
-    sizes: list[float]
-    params: Tensors
-    buffers: Tensors
-    patterns: Tensors
-    own: Tensors
-    targets: Tensor | None = None
-    val_targets: Tensor | None = None
-    subsets: list[Tensor] | None = None
-    moments: dict[str, Tensors] = field(default_factory=dict)
-    taken: Tensor = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.taken = torch.zeros_like(self.keys)
-
-    def select(self, rows: Tensor) -> Stack:
-        """Return the stack of some of its members."""
-        on_device = rows.to(self.keys.device)
-        groups = (take(group, rows) for group in (self.params, self.buffers, self.patterns, self.own))
-        targets = (None if t is None else t[on_device] for t in (self.targets, self.val_targets))
-        chosen = Stack(
-            self.members[rows],
-            self.keys[on_device],
-            [self.sizes[row] for row in rows.tolist()],
-            *groups,
-            *targets,
-            None if self.subsets is None else [self.subsets[row] for row in rows.tolist()],
-            {slot: take(group, rows) for slot, group in self.moments.items()},
-        )
-        chosen.taken = self.taken[on_device]
-        return chosen
+def train_in_parts(
+    template: nn.Module,
+    everything: Stack,
+    training: Training,
+    train: Split,
+    val: Split | None,
+    cost: MemberCost,
+    history: History,
+    bar: FitProgress,
+    most: int,
+) -> Iterator[Trainer]:
+    """Train up to ``most`` members at once, fewer when memory is full; yield each part when it is done."""
+    # Equal step sizes next to each other: each run of them is one fused optimiser call.
+    order = sorted(range(len(everything.sizes)), key=lambda member: everything.sizes[member])
+    waiting = list(torch.tensor(order).split(most))
+    while waiting:
+        members = waiting.pop(0)
+        try:
+            trainer = Trainer(template, everything.select(members), training, train, val, cost, history)
+            trainer.run(bar)
+        except torch.OutOfMemoryError as error:
+            if len(members) == 1:
+                raise TrainingError("not enough memory to train a single network of this size") from error
+            waiting[:0] = members.split(-(-len(members) // 2))
+        else:
+            yield trainer
 
 
 class Trainer:
-    """Trains a stack; what is kept of each member is in `params`, `buffers` and `patterns` afterwards."""
+    """Trains a stack; what is kept of each member is in `params`, `buffers` and `masks` afterwards."""
 
     def __init__(
         self,
@@ -132,31 +67,18 @@ class Trainer:
         slots = training.optimiser.slots
         stack.moments = {slot: {k: torch.zeros_like(p) for k, p in stack.params.items()} for slot in slots}
         self._stack = stack
+        self.members = stack.members
         everyone = torch.arange(len(stack.members))
         self._rows = everyone  # where in `params` each member of the stack is kept
         self.params, self.buffers = take(stack.params, everyone), take(stack.buffers, everyone)
-        self.patterns = take(stack.patterns, everyone)
+        self.masks = take(stack.masks, everyone)
         self._steps = 0
         self._bind()
 
     def _bind(self) -> None:
         """Make the step and the evaluator for the stack as it is now."""
         stack, training = self._stack, self._training
-        names = list(stack.params)
-        order = Order(stack.keys, len(self._train), training.batch_size, stack.subsets)
-        tensors = StepTensors(
-            [stack.params[name] for name in names],
-            [stack.patterns.get(name) for name in names],
-            [[group[name] for name in names] for group in stack.moments.values()],
-            stack.taken,
-            stack.sizes,
-        )
-        stepper = make_stepper(training.optimiser, tensors, skipping=stack.subsets is not None)
-        self.steps_per_epoch = order.steps
-        self._step = StackStep(
-            self._template, stack.params, stack.buffers, stack.own, stack.targets, stack.keys,
-            self._train, order, stepper, training.objective, training.penalty, training.augment, self._steps,
-        )  # fmt: skip
+        self._step = StackStep(self._template, stack, training, self._train, self._steps)
         batch = evaluation_batch(self._cost, len(stack.members), stack.keys.device)
         self._evaluator = Evaluator(self._template, {"loss": training.objective, **training.metrics}, batch)
 
@@ -178,7 +100,8 @@ class Trainer:
             done[rows] |= diverged | self._finished(best[rows], waited[rows])
             shown = score[~diverged].abs().mean().item()
             progress.advance(
-                self.steps_per_epoch * len(live), f"epoch {epoch + 1}, {self._training.monitor} {shown:.4g}"
+                self._step.steps_per_epoch * len(live),
+                f"epoch {epoch + 1}, {self._training.monitor} {shown:.4g}",
             )
             staying = (~done[rows]).nonzero().squeeze(1)
             if not len(staying):
@@ -208,13 +131,15 @@ class Trainer:
     def _after_step(self, epoch: int) -> Callable[[], None] | None:
         callback = self._training.after_step
         if callback is None:
-            self._steps += self.steps_per_epoch
+            self._steps += self._step.steps_per_epoch
             return None
 
         def call() -> None:
             self._steps += 1
             stack = self._stack
-            callback(Moment(self._steps, epoch, stack.members, stack.params, stack.patterns))
+            callback(
+                Moment(self._steps, epoch, stack.members, stack.params, stack.masks, self._step.patterns)
+            )
 
         return call
 
@@ -232,7 +157,7 @@ class Trainer:
         if not len(places):
             return
         stack, rows = self._stack, self._rows[places]
-        groups = ((self.params, stack.params), (self.buffers, stack.buffers), (self.patterns, stack.patterns))
+        groups = ((self.params, stack.params), (self.buffers, stack.buffers), (self.masks, stack.masks))
         for kept, present in groups:
             if len(places) == len(self.params[next(iter(self.params))]):
                 for name, tensor in kept.items():

@@ -1,0 +1,116 @@
+"""What a fit is made of: what is the same for all members, what each has its own of, and what callbacks see."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+from .masking import clear_, patterns_of
+from .noise import Noise
+from .objectives import Objective
+from .optimisers import Optimiser
+from .stack import Tensors, take
+
+Penalty = Callable[[Mapping[str, Tensor]], Tensor]
+"""``(stacked parameters) -> [members]``: added to the loss."""
+
+Augment = Callable[[Tensor, Noise], Tensor]
+"""``(inputs [members, batch, ...], noise) -> inputs``: changes training inputs; noise draws are per member."""
+
+
+@dataclass
+class Moment:
+    """What a step callback sees: the stack in training, open to change in place.
+
+    Attributes
+    ----------
+    step : int
+        Steps taken in this fit.
+    epoch : int
+        The epoch that the step belongs to, from 0.
+    members : Tensor
+        Which members of the population are in the stack.
+    params : dict of str to Tensor
+        Their parameters ``[members, ...]``.
+    masks : dict of str to Tensor
+        Their masks; change them with `set_masks`.
+    """
+
+    step: int
+    epoch: int
+    members: Tensor
+    params: Tensors
+    masks: Tensors = field(repr=False)
+    _patterns: Tensors = field(repr=False)
+
+    def set_masks(self, masks: Mapping[str, Tensor]) -> None:
+        """Keep only these weights from now on: 0/1 tensors ``[members, ...]`` by name."""
+        for name, pattern in patterns_of(masks, self.params).items():
+            self.masks[name].copy_(masks[name])
+            self._patterns[name].copy_(pattern)
+            clear_(self.params[name], pattern)
+
+
+@dataclass(frozen=True)
+class Training:
+    """Everything about a fit that is the same for all members."""
+
+    epochs: int
+    batch_size: int
+    objective: Objective
+    optimiser: Optimiser
+    metrics: Mapping[str, Objective]
+    monitor: str
+    patience: int | None
+    goal: float | None
+    penalty: Penalty | None
+    augment: Augment | None
+    after_step: Callable[[Moment], None] | None
+
+    @property
+    def rising(self) -> bool:
+        """Whether a higher monitored score is better."""
+        return self.monitor != "loss"
+
+
+@dataclass
+class Stack:
+    """Everything about a fit that each member has its own of."""
+
+    members: Tensor
+    keys: Tensor
+    sizes: list[float]
+    params: Tensors
+    buffers: Tensors
+    masks: Tensors
+    own: Tensors
+    targets: Tensor | None = None
+    val_targets: Tensor | None = None
+    subsets: list[Tensor] | None = None
+    moments: dict[str, Tensors] = field(default_factory=dict)
+    taken: Tensor = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.taken = torch.zeros_like(self.keys)
+
+    def select(self, rows: Tensor) -> Stack:
+        """Return the stack of some of its members."""
+        on_device = rows.to(self.keys.device)
+        chosen = Stack(
+            members=self.members[rows],
+            keys=self.keys[on_device],
+            sizes=[self.sizes[row] for row in rows.tolist()],
+            params=take(self.params, rows, on_device.device),
+            buffers=take(self.buffers, rows, on_device.device),
+            masks=take(self.masks, rows, on_device.device),
+            own=take(self.own, rows),
+            targets=None if self.targets is None else self.targets[on_device],
+            val_targets=None if self.val_targets is None else self.val_targets[on_device],
+            subsets=None if self.subsets is None else [self.subsets[row] for row in rows.tolist()],
+            moments={slot: take(group, rows) for slot, group in self.moments.items()},
+        )
+        chosen.taken = self.taken[on_device]
+        return chosen
