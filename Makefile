@@ -12,7 +12,7 @@ demo: $(VENV)/.ready
 	$(BIN)/dovetail demo
 
 test: $(VENV)/.ready
-	$(BIN)/python -m pytest -m "not slow" -n 2 --dist loadfile
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m "not slow" -n 2 --dist loadfile
 
 slow: $(VENV)/.ready
 	$(BIN)/python -m pytest -m slow

@@ -47,14 +47,14 @@ LENET = ("lenet", "lenet", (1, 28, 28), 10, 64)
 
 CASES = {
     "cpu": [
-        Case(*MLP, members=1, steps=60, plain_steps=60),
-        Case(*MLP, members=20, steps=30, plain_steps=60, wanted=1.2),
-        Case(*MLP, members=20, steps=30, plain_steps=60, masked=True),
-        Case(*MLP, members=100, steps=10, plain_steps=60),
-        Case(*TINY, members=50, steps=400, plain_steps=400),
-        Case(*TINY, members=500, steps=400, plain_steps=400, wanted=80),
-        Case(*TINY, members=5000, steps=100, plain_steps=400),
-        Case(*LENET, members=6, steps=4, plain_steps=12),
+        Case(*MLP, members=1, steps=400, plain_steps=400),
+        Case(*MLP, members=20, steps=100, plain_steps=400, wanted=1.2),
+        Case(*MLP, members=20, steps=100, plain_steps=400, masked=True),
+        Case(*MLP, members=100, steps=20, plain_steps=400),
+        Case(*TINY, members=50, steps=2000, plain_steps=1000),
+        Case(*TINY, members=500, steps=1000, plain_steps=1000, wanted=80),
+        Case(*TINY, members=5000, steps=200, plain_steps=1000),
+        Case(*LENET, members=6, steps=20, plain_steps=60),
     ],
     "cuda": [
         Case(*MLP, members=1, steps=2000, plain_steps=400),

@@ -90,11 +90,8 @@ class Scores:
     >>> scores = Scores({"accuracy": torch.tensor([0.5, 1.0])}, (0, 1))
     >>> scores["accuracy"].mean().item()
     0.75
-    >>> print(scores.to_frame())
-            seed  accuracy
-    member
-    0          0       0.5
-    1          1       1.0
+    >>> scores.to_frame().loc[1].to_dict()
+    {'seed': 1.0, 'accuracy': 1.0}
     """
 
     values: dict[str, Tensor]

@@ -24,6 +24,7 @@ def cross_entropy(logits: Tensor, target: Tensor) -> Tensor:
 
     Examples
     --------
+    >>> import torch
     >>> cross_entropy(torch.zeros(1, 2), torch.tensor([1]))
     tensor([0.6931])
     """
@@ -35,6 +36,7 @@ def bit_cross_entropy(logits: Tensor, target: Tensor) -> Tensor:
 
     Examples
     --------
+    >>> import torch
     >>> bit_cross_entropy(torch.zeros(1, 2), torch.tensor([[1.0, 0.0]]))
     tensor([0.6931])
     """
@@ -46,6 +48,7 @@ def squared_error(logits: Tensor, target: Tensor) -> Tensor:
 
     Examples
     --------
+    >>> import torch
     >>> squared_error(torch.zeros(1, 2), torch.tensor([[2.0, 0.0]]))
     tensor([2.])
     """
@@ -57,6 +60,7 @@ def class_accuracy(logits: Tensor, target: Tensor) -> Tensor:
 
     Examples
     --------
+    >>> import torch
     >>> class_accuracy(torch.tensor([[0.1, 0.3]]), torch.tensor([1]))
     tensor([1.])
     """
@@ -68,6 +72,7 @@ def bit_accuracy(logits: Tensor, target: Tensor) -> Tensor:
 
     Examples
     --------
+    >>> import torch
     >>> bit_accuracy(torch.tensor([[1.0, 2.0]]), torch.tensor([[1.0, 0.0]]))
     tensor([0.5000])
     """
@@ -79,6 +84,7 @@ def task_of(target: Tensor) -> Task:
 
     Examples
     --------
+    >>> import torch
     >>> task_of(torch.tensor([3])), task_of(torch.tensor([[0.0, 1.0]])), task_of(torch.tensor([[0.5]]))
     ('classes', 'bits', 'values')
     """

@@ -188,7 +188,8 @@ class Population:
         x = x.to(self.device, self.dtype)
         for members, params, buffers in self._parts(self._cost(x), batch_size):
             average_stacked(self._template, params, buffers, x, batch_size)
-            put(self.buffers, members, buffers)
+            if buffers is not self.buffers:
+                put(self.buffers, members, buffers)
         return self
 
     def fit(

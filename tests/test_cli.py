@@ -1,0 +1,109 @@
+"""The command line, run as a user would: in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import dovetail
+
+
+def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "dovetail", *arguments],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **environment},
+        timeout=120,
+        check=False,
+    )
+
+
+def test_version() -> None:
+    done = run("--version")
+    assert done.returncode == 0
+    assert done.stdout == f"dovetail {dovetail.__version__}\n"
+
+
+@pytest.mark.parametrize("verb", [(), ("demo",), ("data",), ("data", "list"), ("data", "get")])
+def test_every_verb_has_help(verb: tuple[str, ...]) -> None:
+    done = run(*verb, "--help")
+    assert done.returncode == 0
+    assert "Usage: dovetail" in done.stdout
+
+
+def test_data_list_as_table_and_json(tmp_path: Path) -> None:
+    table = run("data", "list", DOVETAIL_CACHE=str(tmp_path))
+    assert table.returncode == 0
+    rows = json.loads(run("data", "list", "--json", DOVETAIL_CACHE=str(tmp_path)).stdout)
+    kinds = {row["name"]: row["kind"] for row in rows}
+    assert kinds["digits"] == "embedded"
+    assert kinds["mnist"] == "files"
+    assert kinds["halves"] == "generated"
+    for name in kinds:
+        assert f"\n{name} " in table.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("data", "get", "mnst"), "error: unknown data set 'mnst'; did you mean 'mnist'"),
+        (("data", "get", "digits"), "error: 'digits' is embedded and has no files of its own"),
+    ],
+)
+def test_errors_are_one_line_and_status_1(arguments: tuple[str, ...], message: str) -> None:
+    done = run(*arguments)
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert done.stderr.startswith(message)
+    assert done.stderr.count("\n") == 1
+
+
+def test_debug_shows_the_traceback_wherever_it_stands() -> None:
+    for arguments in (("--debug", "data", "get", "mnst"), ("data", "get", "mnst", "--debug")):
+        done = run(*arguments)
+        assert done.returncode == 1
+        assert "Traceback" in done.stderr
+        assert done.stderr.rstrip().splitlines()[-1].startswith("error: unknown data set")
+
+
+def test_a_missing_data_folder_is_named(tmp_path: Path) -> None:
+    missing = tmp_path / "nowhere"
+    done = run("data", "list", DOVETAIL_DATA=str(missing))
+    assert done.returncode == 1
+    assert str(missing) in done.stderr
+
+
+@pytest.mark.parametrize("arguments", [("dta",), ("data", "list", "--jsn"), ("data", "get")])
+def test_wrong_usage_is_status_2(arguments: tuple[str, ...]) -> None:
+    assert run(*arguments).returncode == 2
+
+
+def test_an_unforeseen_error_is_one_line_too(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from dovetail import cli
+
+    def broken(**_: object) -> None:
+        raise ZeroDivisionError("by\nzero")
+
+    monkeypatch.setattr(cli, "app", broken)
+    monkeypatch.setattr(sys, "argv", ["dovetail", "demo"])
+    with pytest.raises(SystemExit) as stop:
+        cli.main()
+    assert stop.value.code == 1
+    assert capsys.readouterr().err.startswith("internal error: ZeroDivisionError: by zero")
+
+
+def test_demo_prints_a_row_per_network() -> None:
+    done = run("demo", "--json")
+    assert done.returncode == 0
+    assert done.stderr == ""
+    rows = json.loads(done.stdout)
+    assert [row["seed"] for row in rows] == list(range(10))
+    assert min(row["accuracy"] for row in rows) > 0.93

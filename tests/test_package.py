@@ -1,0 +1,101 @@
+"""The package as a whole: what it exports, what importing it costs, and that the README tells the truth."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import pkgutil
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import dovetail
+
+ROOT = Path(__file__).parents[1]
+FOLDERS = ["data", "nets", "prune", "population"]
+"""The order in which folders may import from each other: only from earlier ones."""
+
+
+def test_public_names() -> None:
+    assert dovetail.__all__ == [
+        "BooleanTask",
+        "Dataset",
+        "DovetailError",
+        "Population",
+        "Split",
+        "__version__",
+        "boolean_task",
+        "build_net",
+        "load",
+        "net_builder",
+        "recompute_batch_norm",
+    ]
+    for name in dovetail.__all__:
+        assert getattr(dovetail, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'lod'"):
+        dovetail.lod  # noqa: B018
+
+
+def test_importing_the_package_pulls_in_nothing_heavy() -> None:
+    heavy = {"torch", "numpy", "pandas", "sklearn", "rich", "typer", "pooch", "networkx"}
+    code = f"import sys, dovetail; print(sorted({heavy!r} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_data_nets_masks_and_populations_work_without_the_packages_that_only_downloads_need() -> None:
+    code = (
+        "import sys\n"
+        "for name in ('pooch', 'pydantic', 'plotly', 'ray', 'fastapi'): sys.modules[name] = None\n"
+        "import dovetail.data, dovetail.nets, dovetail.prune, dovetail.population\n"
+        "import dovetail as dt; print(len(dt.load('digits').train))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "1149"
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_folders_import_only_from_the_ones_before_them(folder: str) -> None:
+    allowed = {"errors", "_version", *FOLDERS[: FOLDERS.index(folder) + 1]}
+    for path in (ROOT / "src/dovetail" / folder).rglob("*.py"):
+        depth = len(path.relative_to(ROOT / "src/dovetail").parts)
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and node.level == depth and node.module:
+                assert node.module.split(".")[0] in allowed, f"{path} imports {node.module}"
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_every_exported_name_is_documented(folder: str) -> None:
+    module = importlib.import_module(f"dovetail.{folder}")
+    assert module.__doc__
+    for name in module.__all__:
+        assert hasattr(module, name)
+        if callable(getattr(module, name)):
+            assert getattr(module, name).__doc__, name
+
+
+def test_every_module_says_what_it_is_for() -> None:
+    for info in pkgutil.walk_packages(dovetail.__path__, "dovetail."):
+        if info.name not in {"dovetail.__main__", "dovetail.population.adam_kernel"}:
+            assert importlib.import_module(info.name).__doc__, info.name
+
+
+def test_the_readme_example_runs_as_it_stands() -> None:
+    (example,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    assert len(example.strip().splitlines()) <= 22
+    done = subprocess.run([sys.executable, "-c", example], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    densities = [float(number) for number in done.stdout.split("density [")[1].split("]")[0].split(",")]
+    assert densities == pytest.approx([0.1] * 4, abs=0.001)
+
+
+def test_the_readme_names_folders_that_exist() -> None:
+    readme = (ROOT / "README.md").read_text()
+    tree = readme.split("src/dovetail/\n")[1].split("```")[0]
+    for line in tree.splitlines():
+        name = line.split()[0]
+        parent = ROOT / "src/dovetail" if line.startswith("  ") else ROOT
+        assert (parent / name).exists(), line
