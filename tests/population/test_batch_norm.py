@@ -65,3 +65,12 @@ def test_what_batch_norm_cannot_do_is_refused() -> None:
         population.fit(images(33), batch_size=16, progress=False)
     with pytest.raises(TrainingError, match="subsets"):
         population.fit(images(32), subsets=[torch.arange(3)], progress=False)
+
+
+def test_rewinding_restores_the_statistics_too() -> None:
+    population = Population(normed_cnn, [0, 1], device="cpu")
+    population.fit(images(32), epochs=1, progress=False)
+    assert population.buffers["1.running_mean"].any()
+    population.rewind()
+    assert not population.buffers["1.running_mean"].any()
+    assert (population.buffers["1.running_var"] == 1).all()

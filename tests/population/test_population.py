@@ -211,9 +211,7 @@ def test_history_and_scores_as_tables() -> None:
 def test_a_population_too_large_for_the_gpu_is_kept_in_main_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     results = []
     for home in ("cuda", "cpu"):
-        monkeypatch.setattr(
-            "dovetail.population.population.home_of", lambda *_, home=home: torch.device(home)
-        )
+        monkeypatch.setattr("dovetail.population.members.home_of", lambda *_, home=home: torch.device(home))
         population = Population(mlp, range(5), device="cuda").set_masks({"1.weight": torch.rand(32, 64) > 0})
         population.fit(images(50), images(20, seed=1), epochs=2, at_once=2, progress=False)
         assert population.params["1.weight"].device.type == home

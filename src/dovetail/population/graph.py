@@ -65,10 +65,11 @@ class Captured:
 
     The first call runs as it is, which also makes the libraries load their kernels; it is a real step, not a
     rehearsal. On the CPU every call runs as it is. The step must read and write the same tensors every time.
+    Graphs that never run at the same time may share a memory pool.
     """
 
-    def __init__(self, step: Callable[[], None], device: torch.device) -> None:
-        self._step, self._device = step, device
+    def __init__(self, step: Callable[[], None], device: torch.device, pool: Any = None) -> None:
+        self._step, self._device, self._pool = step, device, pool
         self._warm = False
         self._graph: torch.cuda.CUDAGraph | None = None
 
@@ -87,6 +88,6 @@ class Captured:
         else:
             if self._graph is None:
                 self._graph = torch.cuda.CUDAGraph()
-                with torch.cuda.graph(self._graph):
+                with torch.cuda.graph(self._graph, pool=self._pool):
                     self._step()
             self._graph.replay()

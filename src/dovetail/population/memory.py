@@ -92,4 +92,7 @@ def evaluation_batch(cost: MemberCost, members: int, device: torch.device) -> in
 
 
 def _free_memory() -> int:
-    return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    try:
+        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):  # systems that do not tell
+        return 2 * CPU_WORKING_SET

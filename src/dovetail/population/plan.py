@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import torch
 from torch import Tensor
@@ -13,6 +14,8 @@ from .noise import Noise
 from .objectives import Objective
 from .optimisers import Optimiser
 from .stack import Tensors, take
+
+Score = TypeVar("Score", float, Tensor)
 
 Penalty = Callable[[Mapping[str, Tensor]], Tensor]
 """``(stacked parameters) -> [members]``: added to the loss."""
@@ -70,10 +73,9 @@ class Training:
     augment: Augment | None
     after_step: Callable[[Moment], None] | None
 
-    @property
-    def rising(self) -> bool:
-        """Whether a higher monitored score is better."""
-        return self.monitor != "loss"
+    def to_minimise(self, score: Score) -> Score:
+        """Return a monitored score in the form in which lower is better."""
+        return score if self.monitor == "loss" else -score
 
 
 @dataclass

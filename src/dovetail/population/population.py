@@ -2,38 +2,35 @@
 
 from __future__ import annotations
 
-import copy
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from ..data.dataset import Dataset, Split, Task
-from ..errors import ShapeError, TrainingError
-from ..prune import apply_masks_, rewind
 from .batch_norm import average_stacked, has_batch_norm
 from .checks import (
-    check_masks,
     check_member_values,
-    check_split,
     check_subsets,
     check_targets,
     check_training,
 )
 from .evaluate import Evaluator, Scores, predict
 from .history import History
-from .memory import MemberCost, evaluation_batch, home_of, measure_cost, members_at_once
+from .members import Members
+from .memory import evaluation_batch, members_at_once
 from .noise import member_keys, own_random_state
 from .objectives import ACCURACIES, OBJECTIVES, Objective, task_of
 from .optimisers import Adam, Optimiser, step_sizes
 from .plan import Augment, Moment, Penalty, Stack, Training
 from .progress import FitProgress
-from .stack import Tensors, build_seeded, put, stack, take, template_of, unstack
+from .sensitivity import activation_shapes, averaged_sensitivity, default_layers
+from .stack import Tensors, put, take
 from .trainer import Trainer, train_in_parts
 
 
-class Population:
+class Population(Members):
     """M networks of one architecture as stacked tensors ``[M, ...]``.
 
     Networks with the same seed start from the same weights θ0, see their data in the same order and draw the
@@ -72,40 +69,6 @@ class Population:
     True
     """
 
-    def __init__(
-        self,
-        build: Callable[[], nn.Module],
-        seeds: Sequence[int],
-        *,
-        device: torch.device | str | None = None,
-        dtype: torch.dtype = torch.float32,
-    ) -> None:
-        if not len(seeds):
-            raise TrainingError("a population needs at least one seed")
-        self.seeds = tuple(int(seed) for seed in seeds)
-        self.device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
-        self.dtype = dtype
-        self._build = build
-        distinct = list(dict.fromkeys(self.seeds))
-        networks = [build_seeded(build, seed).to(dtype=dtype) for seed in distinct]
-        self._template = template_of(networks[0])
-        params, buffers = stack(networks, [distinct.index(seed) for seed in self.seeds])
-        if not params:
-            raise TrainingError("the networks of a population need parameters; the builder's have none")
-        self.home = home_of(sum(t.numel() * t.element_size() for t in params.values()), self.device)
-        self.params = {name: tensor.to(self.home) for name, tensor in params.items()}
-        self.buffers = {name: tensor.to(self.home) for name, tensor in buffers.items()}
-        self.initial = {name: tensor.clone() for name, tensor in self.params.items()}
-        self.masks: Tensors = {}
-        self._costs: dict[torch.Size, MemberCost] = {}
-
-    def __len__(self) -> int:
-        return len(self.seeds)
-
-    def __repr__(self) -> str:
-        weights = sum(tensor[0].numel() for tensor in self.params.values())
-        return f"Population({len(self)} networks of {weights:,} parameters on {self.device})"
-
     def __call__(self, x: Tensor) -> Tensor:
         """Return every member's outputs for the same inputs, ``[members, samples, outputs]``."""
         x = x.to(self.device, self.dtype)
@@ -113,36 +76,6 @@ class Population:
         batch = evaluation_batch(cost, len(self), self.device)
         parts = self._parts(cost, batch)
         return torch.cat([predict(self._template, params, buffers, x, batch) for _, params, buffers in parts])
-
-    def member(self, place: int) -> nn.Module:
-        """Return one member as an ordinary network of its own, in evaluation mode."""
-        if not -len(self) <= place < len(self):
-            raise ShapeError(f"no member {place}: the population has {len(self)}")
-        return unstack(self._example(), self.params, self.buffers, place).to(self.device)
-
-    def select(self, members: Sequence[int] | Tensor) -> Population:
-        """Return a population of copies of some members, in the given order."""
-        index = torch.as_tensor(members).cpu()
-        chosen = copy.copy(self)
-        chosen.seeds = tuple(self.seeds[i] for i in index.tolist())
-        for name in ("params", "buffers", "initial", "masks"):
-            setattr(chosen, name, take(getattr(self, name), index))
-        return chosen
-
-    def set_masks(self, masks: Mapping[str, Tensor]) -> Population:
-        """Keep only the weights where a mask is 1: the others are 0 now and at every later step.
-
-        Masks are given by parameter name, for all members ``[members, ...]`` or alike for each ``[...]``;
-        parameters without one are left whole.
-        """
-        self.masks = check_masks(masks, self.params)
-        apply_masks_(self.params, self.masks)
-        return self
-
-    def rewind(self) -> Population:
-        """Set the parameters back to θ0, masked weights to 0."""
-        self.params = rewind(self.initial, self.masks)
-        return self
 
     def evaluate(
         self,
@@ -182,6 +115,47 @@ class Population:
         ]
         values = {name: torch.cat([part[name] for part in parts]) for name in functions}
         return Scores({name: value.cpu() for name, value in values.items()}, self.seeds)
+
+    def unit_sensitivity(
+        self,
+        split: Split,
+        *,
+        layers: Sequence[str] | None = None,
+        objective: Objective | None = None,
+        own: Mapping[str, Tensor] | None = None,
+    ) -> Tensors:
+        """Return how much the loss hangs on each hidden unit: mean of ``abs(∂L/∂a · a)`` over samples.
+
+        Parameters
+        ----------
+        split : Split
+            Clean samples to average over.
+        layers : sequence of str, optional
+            Names of the modules whose outputs are the activations; by default all ReLUs.
+        objective, own
+            As in `evaluate`.
+
+        Returns
+        -------
+        dict of str to Tensor
+            ``{layer: [members, units]}``, as `dovetail.prune.prune_units` takes it.
+        """
+        task = task_of(split.y)
+        split = self._on_device(split, "given")
+        own = check_member_values(own or {}, len(self), self.device)
+        example = self._example()
+        names = default_layers(example) if layers is None else list(layers)
+        shapes = activation_shapes(example, names, split.x.cpu())
+        cost = self._cost(split.x)
+        batch = evaluation_batch(cost, len(self), self.device)
+        loss = objective or OBJECTIVES[task]
+        parts = [
+            averaged_sensitivity(
+                self._template, params, buffers, split, loss, take(own, members), shapes, batch
+            )
+            for members, params, buffers in self._parts(cost, batch)
+        ]
+        return {name: torch.cat([part[name] for part in parts]) for name in names}
 
     def recompute_batch_norm(self, x: Tensor, *, batch_size: int = 512) -> Population:
         """Recompute every member's batch-norm statistics from the same inputs (`recompute_batch_norm`)."""
@@ -322,26 +296,6 @@ class Population:
         """Return a mask for every parameter: the present one, or one that keeps all."""
         whole = {name: torch.ones_like(param, dtype=torch.bool) for name, param in self.params.items()}
         return whole | self.masks
-
-    def _parts(self, cost: MemberCost, batch_size: int) -> Iterator[tuple[Tensor, Tensors, Tensors]]:
-        """Yield members with their tensors on the device: all at once, or as many as its memory holds."""
-        everyone = torch.arange(len(self))
-        if self.home == self.device:
-            yield everyone, self.params, self.buffers
-            return
-        for members in everyone.split(members_at_once(cost, batch_size, 0, self.device)):
-            yield members, *(take(tensors, members, self.device) for tensors in (self.params, self.buffers))
-
-    def _example(self) -> nn.Module:
-        return build_seeded(self._build, self.seeds[0]).to(dtype=self.dtype)
-
-    def _cost(self, x: Tensor) -> MemberCost:
-        if x.shape[1:] not in self._costs:
-            self._costs[x.shape[1:]] = measure_cost(self._example(), x[:1].cpu())
-        return self._costs[x.shape[1:]]
-
-    def _on_device(self, split: Split, what: str) -> Split:
-        return check_split(split, what).to(self.device, self.dtype)
 
 
 def _metrics(task: Task, metrics: Mapping[str, Objective] | None) -> Mapping[str, Objective]:

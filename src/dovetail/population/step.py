@@ -79,6 +79,7 @@ class StackStep:
         )
         self._gradients = traced(self._loss_and_gradients)
         self._lanes: dict[int, Lane] = {}
+        self._pool = torch.cuda.graph_pool_handle() if stack.keys.is_cuda else None
         self._device = stack.keys.device
         # Where in the epoch's batches, and how many steps in all: one tensor, so that one kernel advances both.
         self._place = torch.tensor([0, steps_before], dtype=torch.int64, device=self._device)
@@ -107,14 +108,17 @@ class StackStep:
                 self._count.add_(batches.steps * batches.index.shape[2])
         return self._loss_sum / self._count
 
+    def close(self) -> None:
+        """Give captured graphs and their memory back now; they hold this object, and it holds them."""
+        self._lanes.clear()
+        del self._gradients
+
     def _lane(self, batches: Batches) -> Lane:
         """Return the lane for this batch size, with the epoch's batches put in their places."""
         size = batches.index.shape[2]
         if size not in self._lanes:
-            lane = Lane(
-                batches.index, batches.weight, Captured(lambda: self._step(self._lanes[size]), self._device)
-            )
-            self._lanes[size] = lane
+            step = Captured(lambda: self._step(self._lanes[size]), self._device, self._pool)
+            lane = self._lanes[size] = Lane(batches.index, batches.weight, step)
         else:
             lane = self._lanes[size]
             lane.index.copy_(batches.index)

@@ -15,6 +15,7 @@ from .memory import MemberCost, evaluation_batch
 from .plan import Moment, Stack, Training
 from .progress import FitProgress
 from .stack import put, take
+from .standing import Standing
 from .step import StackStep
 
 _LEAVE_BELOW = 0.8
@@ -84,49 +85,49 @@ class Trainer:
 
     def run(self, progress: FitProgress) -> None:
         """Train to the end."""
-        best = torch.full((len(self._rows),), torch.inf, dtype=torch.float64)
-        waited = torch.zeros(len(self._rows), dtype=torch.int64)
-        done = torch.zeros(len(self._rows), dtype=torch.bool)
-        for epoch in range(self._training.epochs):
-            live = self._rows[~done[self._rows]]
-            score = self._epoch(epoch, live)
-            diverged = ~torch.isfinite(score)
-            rows = self._rows
-            better = (score < best[rows]) & ~diverged & ~done[rows]
-            best[rows] = torch.where(better, score, best[rows])
-            waited[rows] = torch.where(better, 0, waited[rows] + 1)
+        training = self._training
+        goal = None if training.goal is None else training.to_minimise(training.goal)
+        standing = Standing(len(self._rows), training.patience, goal)
+        for epoch in range(training.epochs):
+            live = ~standing.done[self._rows]
+            values = self._epoch(epoch)
+            self._record(epoch, values, live)
+            better, diverged = standing.update(self._rows, self._score(epoch, values))
             self._keep(better.nonzero().squeeze(1), epoch)
-            self._note_end(diverged & ~done[rows])
-            done[rows] |= diverged | self._finished(best[rows], waited[rows])
-            shown = score[~diverged].abs().mean().item()
+            self._history.diverged[self._stack.members[diverged]] = True
+            shown = values[training.monitor if self._val is not None else "train_loss"][live].nanmean()
             progress.advance(
-                self._step.steps_per_epoch * len(live),
-                f"epoch {epoch + 1}, {self._training.monitor} {shown:.4g}",
+                self._step.steps_per_epoch * int(live.sum()),
+                f"epoch {epoch + 1}/{training.epochs}, {training.monitor} {shown:.4g}",
             )
-            staying = (~done[rows]).nonzero().squeeze(1)
+            staying = (~standing.done[self._rows]).nonzero().squeeze(1)
             if not len(staying):
                 break
-            if len(staying) <= _LEAVE_BELOW * len(rows) and epoch + 1 < self._training.epochs:
+            if len(staying) <= _LEAVE_BELOW * len(self._rows) and epoch + 1 < training.epochs:
                 self._shrink(staying)
+        self._step.close()
 
-    def _epoch(self, epoch: int, live: Tensor) -> Tensor:
-        """Train and validate one epoch; return what is to be minimised, for every member of the stack."""
-        stack, training = self._stack, self._training
+    def _epoch(self, epoch: int) -> dict[str, Tensor]:
+        """Train and validate one epoch; return what was measured of every member of the stack."""
+        stack = self._stack
         values = {"train_loss": self._step.epoch(epoch, self._after_step(epoch))}
         if self._val is not None:
             values |= self._evaluator(stack.params, stack.buffers, self._val, stack.own, stack.val_targets)
-        on_cpu = {name: value.cpu() for name, value in values.items()}
-        of_live = torch.isin(self._rows, live)
-        members = stack.members[of_live]
-        for name, value in on_cpu.items():
-            self._history.values[name][epoch, members] = value[of_live]
+        return {name: value.cpu() for name, value in values.items()}
+
+    def _record(self, epoch: int, values: dict[str, Tensor], live: Tensor) -> None:
+        members = self._stack.members[live]
+        for name, value in values.items():
+            self._history.values[name][epoch, members] = value[live]
         self._history.epochs[members] = epoch + 1
+
+    def _score(self, epoch: int, values: dict[str, Tensor]) -> Tensor:
+        """Return what is to be as low as possible; NaN for members that diverged."""
+        finite = torch.isfinite(values["train_loss"])
         if self._val is None:
-            # Without validation the last epoch is the best one, as long as the loss is a number.
-            return torch.where(torch.isfinite(on_cpu["train_loss"]), -float(epoch), torch.nan)
-        score = on_cpu[training.monitor]
-        finite = torch.isfinite(on_cpu["train_loss"])
-        return torch.where(finite, -score if training.rising else score, torch.nan)
+            # Without validation the latest epoch is the best one.
+            return torch.where(finite, -float(epoch), torch.nan)
+        return torch.where(finite, self._training.to_minimise(values[self._training.monitor]), torch.nan)
 
     def _after_step(self, epoch: int) -> Callable[[], None] | None:
         callback = self._training.after_step
@@ -143,15 +144,6 @@ class Trainer:
 
         return call
 
-    def _finished(self, best: Tensor, waited: Tensor) -> Tensor:
-        training = self._training
-        finished = torch.zeros_like(waited, dtype=torch.bool)
-        if training.patience is not None:
-            finished |= waited >= training.patience
-        if training.goal is not None:
-            finished |= best <= (-training.goal if training.rising else training.goal)
-        return finished
-
     def _keep(self, places: Tensor, epoch: int) -> None:
         """Keep the present tensors of these places of the stack."""
         if not len(places):
@@ -166,11 +158,9 @@ class Trainer:
                 put(kept, rows, take(present, places))
         self._history.best_epoch[stack.members[places]] = epoch
 
-    def _note_end(self, diverged: Tensor) -> None:
-        self._history.diverged[self._stack.members[diverged]] = True
-
     def _shrink(self, places: Tensor) -> None:
         """Let all others leave the stack."""
+        self._step.close()
         self._stack = self._stack.select(places)
         self._rows = self._rows[places]
         self._bind()

@@ -1,0 +1,110 @@
+"""The networks of a population as an object: building, looking at and choosing them, and their masks."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Self
+
+import torch
+from torch import Tensor, nn
+
+from ..data.dataset import Split
+from ..errors import ShapeError, TrainingError
+from ..prune import apply_masks_, rewind
+from .checks import check_masks, check_split
+from .memory import MemberCost, home_of, measure_cost, members_at_once
+from .stack import Tensors, build_seeded, stack, take, template_of, unstack
+
+
+class Members:
+    """Networks of one architecture as stacked tensors; `Population` is this with training and measuring."""
+
+    def __init__(
+        self,
+        build: Callable[[], nn.Module],
+        seeds: Sequence[int],
+        *,
+        device: torch.device | str | None = None,
+        dtype: torch.dtype = torch.float32,
+    ) -> None:
+        if not len(seeds):
+            raise TrainingError("a population needs at least one seed")
+        self.seeds = tuple(int(seed) for seed in seeds)
+        for seed in self.seeds:
+            if not -(2**63) <= seed < 2**64:
+                raise TrainingError(f"seed {seed} does not fit into 64 bits")
+        self.device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+        self.dtype = dtype
+        self._build = build
+        distinct = list(dict.fromkeys(self.seeds))
+        networks = [build_seeded(build, seed).to(dtype=dtype) for seed in distinct]
+        self._template = template_of(networks[0])
+        params, buffers = stack(networks, [distinct.index(seed) for seed in self.seeds])
+        if not params:
+            raise TrainingError("the networks of a population need parameters; the builder's have none")
+        self.home = home_of(sum(t.numel() * t.element_size() for t in params.values()), self.device)
+        self.params = {name: tensor.to(self.home) for name, tensor in params.items()}
+        self.buffers = {name: tensor.to(self.home) for name, tensor in buffers.items()}
+        self.initial = {name: tensor.clone() for name, tensor in self.params.items()}
+        self._initial_buffers = {name: tensor.clone() for name, tensor in self.buffers.items()}
+        self.masks: Tensors = {}
+        self._costs: dict[torch.Size, MemberCost] = {}
+
+    def __len__(self) -> int:
+        return len(self.seeds)
+
+    def __repr__(self) -> str:
+        weights = sum(tensor[0].numel() for tensor in self.params.values())
+        return f"Population({len(self)} networks of {weights:,} parameters on {self.device})"
+
+    def member(self, place: int) -> nn.Module:
+        """Return one member as an ordinary network of its own, in evaluation mode."""
+        if not -len(self) <= place < len(self):
+            raise ShapeError(f"no member {place}: the population has {len(self)}")
+        return unstack(self._example(), self.params, self.buffers, place).to(self.device)
+
+    def select(self, members: Sequence[int] | Tensor) -> Self:
+        """Return a population of copies of some members, in the given order."""
+        index = torch.as_tensor(members).cpu()
+        chosen = copy.copy(self)
+        chosen.seeds = tuple(self.seeds[i] for i in index.tolist())
+        for name in ("params", "buffers", "initial", "_initial_buffers", "masks"):
+            setattr(chosen, name, take(getattr(self, name), index))
+        return chosen
+
+    def set_masks(self, masks: Mapping[str, Tensor]) -> Self:
+        """Keep only the weights where a mask is 1: the others are 0 now and at every later step.
+
+        Masks are given by parameter name, for all members ``[members, ...]`` or alike for each ``[...]``;
+        parameters without one are left whole.
+        """
+        self.masks = check_masks(masks, self.params)
+        apply_masks_(self.params, self.masks)
+        return self
+
+    def rewind(self) -> Self:
+        """Set the parameters back to θ0, masked weights to 0, and buffers to what they were at the start."""
+        self.params = rewind(self.initial, self.masks)
+        self.buffers = {name: tensor.clone() for name, tensor in self._initial_buffers.items()}
+        return self
+
+    def _parts(self, cost: MemberCost, batch_size: int) -> Iterator[tuple[Tensor, Tensors, Tensors]]:
+        """Yield members with their tensors on the device: all at once, or as many as its memory holds."""
+        everyone = torch.arange(len(self))
+        if self.home == self.device:
+            yield everyone, self.params, self.buffers
+            return
+        for members in everyone.split(members_at_once(cost, batch_size, 0, self.device)):
+            yield members, *(take(tensors, members, self.device) for tensors in (self.params, self.buffers))
+
+    def _example(self) -> nn.Module:
+        return build_seeded(self._build, self.seeds[0]).to(dtype=self.dtype)
+
+    def _cost(self, x: Tensor) -> MemberCost:
+        if x.shape[1:] not in self._costs:
+            self._costs[x.shape[1:]] = measure_cost(self._example(), x[:1].cpu())
+        return self._costs[x.shape[1:]]
+
+    def _on_device(self, split: Split, what: str) -> Split:
+        return check_split(split, what).to(self.device, self.dtype)
