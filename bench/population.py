@@ -50,7 +50,7 @@ CASES = {
         Case(*MLP, members=1, steps=400, plain_steps=400),
         Case(*MLP, members=20, steps=100, plain_steps=400, wanted=1.2),
         Case(*MLP, members=20, steps=100, plain_steps=400, masked=True),
-        Case(*MLP, members=100, steps=20, plain_steps=400),
+        Case(*MLP, members=100, steps=60, plain_steps=400),
         Case(*TINY, members=50, steps=2000, plain_steps=1000),
         Case(*TINY, members=500, steps=1000, plain_steps=1000, wanted=80),
         Case(*TINY, members=5000, steps=200, plain_steps=1000),
