@@ -202,7 +202,7 @@ def test_masks_can_change_during_training() -> None:
     mask = population.masks["1.weight"]
     assert 0.1 < mask.float().mean() < 0.9
     assert not population.params["1.weight"][~mask].any()
-    assert population.masks["3.weight"].all()
+    assert list(population.masks) == ["1.weight"]
 
 
 def test_rewinding_restores_the_start_under_the_masks() -> None:

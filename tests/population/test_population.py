@@ -146,6 +146,52 @@ def test_data_that_cannot_be_used_is_refused() -> None:
         population.fit(Split(torch.zeros(0, 64), labels[:0]), progress=False)
 
 
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (torch.tensor([0, 5, 1, 2]), "class ids from 0 to 5, but the network has 5 outputs"),
+        (torch.tensor([0, -1, 1, 2]), "class ids from -1 to 2"),
+        (torch.tensor([[0], [1], [2], [3]]), r"class ids must be a vector"),
+        (torch.tensor([0.0, 1.0, 1.0, 0.0]), r"targets of shape \(4,\), but the network has 5 outputs"),
+        (torch.rand(4, 3), r"targets of shape \(4, 3\)"),
+    ],
+)
+def test_targets_that_do_not_fit_the_network_are_refused(y: Tensor, message: str) -> None:
+    population = Population(mlp, [0, 1], device="cpu")
+    with pytest.raises(ShapeError, match=message):
+        population.fit(Split(torch.rand(4, 64), y), progress=False)
+    with pytest.raises(ShapeError, match=message):
+        population.evaluate(Split(torch.rand(4, 64), y))
+
+
+def test_class_ids_of_any_whole_type_will_do() -> None:
+    population = Population(mlp, [0], device="cpu")
+    split = Split(torch.rand(4, 64), torch.tensor([0, 1, 2, 3], dtype=torch.uint8))
+    population.fit(split, epochs=1, progress=False)
+    assert population.evaluate(split)["accuracy"].shape == (1,)
+
+
+def test_functions_may_use_tensors_from_outside() -> None:
+    weight = torch.tensor([1.0, 2.0, 3.0, 4.0, 5.0])
+
+    class Scaled(nn.Linear):
+        def __init__(self) -> None:
+            super().__init__(64, 5)
+            self.factor = torch.tensor(2.0)
+
+        def forward(self, x: Tensor) -> Tensor:
+            return super().forward(x.flatten(1)) * self.factor
+
+    def objective(logits: Tensor, target: Tensor) -> Tensor:
+        return F.cross_entropy(logits, target, weight=weight, reduction="none")
+
+    split = images(30)
+    population = Population(Scaled, [0, 1], device="cpu")
+    history = population.fit(split, split, epochs=2, objective=objective, progress=False)
+    expected = objective(population.member(1)(split.x), split.y).mean()
+    assert history["loss"][-1, 1].item() == pytest.approx(expected.item(), rel=1e-5)
+
+
 def test_builders_and_masks_that_do_not_fit_are_refused() -> None:
     widths = iter(range(1, 10))
     for build, seeds, message in (
@@ -190,9 +236,9 @@ def test_costs_are_measured_on_the_network() -> None:
     assert cost.params == 4 * (100 * 50 + 50 + 50 * 10 + 10)
     assert 4 * (100 + 50) <= cost.sample <= 4 * (2 * 100 + 2 * 50 + 10)
     cpu = torch.device("cpu")
-    assert members_at_once(MemberCost(10**12, 1), 64, 2, cpu) == 1
-    assert members_at_once(MemberCost(4000, 40), 64, 2, cpu) > 1000
-    assert evaluation_batch(MemberCost(1, 10**12), 5, cpu) == 16
+    assert members_at_once(MemberCost(10**12, 1, 2), 64, 2, cpu) == 1
+    assert members_at_once(MemberCost(4000, 40, 2), 64, 2, cpu) > 1000
+    assert evaluation_batch(MemberCost(1, 10**12, 2), 5, cpu) == 16
 
 
 def test_history_and_scores_as_tables() -> None:

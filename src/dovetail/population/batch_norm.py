@@ -22,11 +22,12 @@ Network = TypeVar("Network", bound="nn.Module | Population")
 
 
 def has_batch_norm(network: nn.Module) -> bool:
-    """Whether any layer keeps running statistics."""
-    return bool(_layers(network))
+    """Whether any layer normalises by statistics of its batch."""
+    return any(isinstance(module, _BatchNorm) for module in network.modules())
 
 
 def _layers(network: nn.Module) -> list[_BatchNorm]:
+    """Return the layers that keep running statistics."""
     return [m for m in network.modules() if isinstance(m, _BatchNorm) and m.track_running_stats]
 
 

@@ -53,6 +53,19 @@ def check_split(split: Split, what: str) -> Split:
     return split
 
 
+def check_fits_outputs(target: Tensor, outputs: int) -> None:
+    """Refuse targets that a network with so many outputs cannot have."""
+    if target.is_floating_point():
+        if target.dim() != 2 or target.shape[1] != outputs:
+            raise ShapeError(f"targets of shape {tuple(target.shape)}, but the network has {outputs} outputs")
+        return
+    if target.dim() != 1:
+        raise ShapeError(f"class ids must be a vector, one per sample, not {tuple(target.shape)}")
+    low, high = (int(extreme) for extreme in target.aminmax())
+    if low < 0 or high >= outputs:
+        raise ShapeError(f"class ids from {low} to {high}, but the network has {outputs} outputs")
+
+
 def check_masks(masks: Mapping[str, Tensor], params: Tensors) -> Tensors:
     """Return masks as bool tensors stacked like the parameters."""
     checked = {}

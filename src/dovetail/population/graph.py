@@ -35,7 +35,9 @@ def traced(function: Callable[..., Any]) -> Callable[..., Any]:
 def _record(function: Callable[..., Any], tensors: tuple[Any, ...]) -> GraphModule:
     """Record on stand-ins without data: nothing is computed, and no input is changed."""
     try:
-        recording = make_fx(lambda *args: function(*args), tracing_mode="fake")(*tensors)
+        recording = make_fx(lambda *args: function(*args), tracing_mode="fake", _allow_non_fake_inputs=True)(
+            *tensors
+        )
     except DovetailError:
         raise
     except Exception as error:

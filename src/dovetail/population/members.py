@@ -107,4 +107,5 @@ class Members:
         return self._costs[x.shape[1:]]
 
     def _on_device(self, split: Split, what: str) -> Split:
-        return check_split(split, what).to(self.device, self.dtype)
+        x, y = check_split(split, what).to(self.device, self.dtype)
+        return Split(x, y if y.is_floating_point() else y.long())

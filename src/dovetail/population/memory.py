@@ -36,10 +36,13 @@ class MemberCost:
         Its parameters.
     sample : int
         The activations that one training sample leaves for the backward pass, and the sample itself.
+    outputs : int
+        How many outputs it has.
     """
 
     params: int
     sample: int
+    outputs: int
 
     def training(self, batch_size: int, optimiser_slots: int) -> int:
         """Return the bytes of one member in training."""
@@ -67,7 +70,8 @@ def measure_cost(network: nn.Module, x: Tensor) -> MemberCost:
         what = f"shape {tuple(out.shape)}" if isinstance(out, Tensor) else f"a {type(out).__name__}"
         raise ShapeError(f"the network must map a batch to logits [batch, outputs]; 2 samples gave {what}")
     params = sum(p.numel() * p.element_size() for p in network.parameters())
-    return MemberCost(params, (sum(saved.values()) + sample.numel() * sample.element_size()) // 2)
+    per_sample = (sum(saved.values()) + sample.numel() * sample.element_size()) // 2
+    return MemberCost(params, per_sample, out.shape[1])
 
 
 def home_of(params: int, device: torch.device) -> torch.device:

@@ -11,6 +11,7 @@ from torch import Tensor
 from ..data.dataset import Dataset, Split, Task
 from .batch_norm import average_stacked, has_batch_norm
 from .checks import (
+    check_fits_outputs,
     check_member_values,
     check_subsets,
     check_targets,
@@ -107,6 +108,8 @@ class Population(Members):
         split = self._on_device(split, "given")
         functions = {"loss": objective or OBJECTIVES[task], **_metrics(task, metrics)}
         cost = self._cost(split.x)
+        if objective is None:
+            check_fits_outputs(split.y, cost.outputs)
         evaluator = Evaluator(self._template, functions, evaluation_batch(cost, len(self), self.device))
         own = check_member_values(own or {}, len(self), self.device)
         parts = [
@@ -252,7 +255,12 @@ class Population(Members):
             epochs, batch_size, objective or OBJECTIVES[task], optimiser or Adam(), _metrics(task, metrics),
             monitor, patience, goal, penalty, augment, after_step,
         )  # fmt: skip
+        cost = self._cost(train.x)
+        for used, own_targets in ((train, targets), (val, val_targets)):
+            if objective is None and used is not None and own_targets is None:
+                check_fits_outputs(used.y, cost.outputs)
         check_training(training, train, val, batch_norm=has_batch_norm(self._template), subsets=subsets)
+        masked_before = set(self.masks)
         masks = self.masks if after_step is None else self._whole_masks()
         everything = Stack(
             torch.arange(len(self)),
@@ -269,7 +277,6 @@ class Population(Members):
         names = ["train_loss"] + ([] if val is None else ["loss", *training.metrics])
         history = History.empty(self.seeds, epochs, names)
         steps = epochs * -(-len(train) // batch_size) * len(self)
-        cost = self._cost(train.x)
         most = at_once or members_at_once(cost, batch_size, len(training.optimiser.slots), self.device)
         with (
             FitProgress(f"{len(self)} networks", steps, show=progress) as bar,
@@ -279,13 +286,15 @@ class Population(Members):
                 self._template, everything, training, train, val, cost, history, bar, most
             ):
                 self._take_back(part, train.x, masks_changed=after_step is not None)
+        self.masks = {
+            name: mask for name, mask in self.masks.items() if name in masked_before or not mask.all()
+        }
         history.seconds = time.perf_counter() - begun
         return history
 
     def _take_back(self, trainer: Trainer, x: Tensor, *, masks_changed: bool) -> None:
         """Take trained members back in, with batch-norm statistics from the whole training data."""
-        if has_batch_norm(self._template):
-            average_stacked(self._template, trainer.params, trainer.buffers, x, batch_size=512)
+        average_stacked(self._template, trainer.params, trainer.buffers, x, batch_size=512)
         put(self.params, trainer.members, trainer.params)
         put(self.buffers, trainer.members, trainer.buffers)
         if masks_changed:
