@@ -17,7 +17,7 @@ from .helpers import images, normed_cnn, plain_loop
 def test_recomputed_statistics_are_those_of_the_data() -> None:
     split = images(96, dtype=torch.float64)
     network = normed_cnn().double()
-    network[1].running_mean.fill_(7)  # type: ignore[index]
+    network[1].running_mean.fill_(torch.nan)  # type: ignore[index]
     dt.recompute_batch_norm(network, split.x, batch_size=32)
     maps = network[0](split.x)  # type: ignore[index]
     torch.testing.assert_close(network[1].running_mean, maps.mean((0, 2, 3)))  # type: ignore[index]

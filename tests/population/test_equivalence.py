@@ -75,18 +75,19 @@ def test_batch_norm_members_end_like_networks_trained_alone(device: str) -> None
         assert distance(network, population.params, member) < 1e-12
 
 
+@pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("optimiser", [Adam(weight_decay=1e-3), SGD(0.05, weight_decay=1e-3)], ids=repr)
-def test_subsets_of_unequal_size_train_like_alone(optimiser: Adam | SGD) -> None:
+def test_subsets_of_unequal_size_train_like_alone(optimiser: Adam | SGD, device: str) -> None:
     split = images(150, dtype=torch.float64)
     subsets = [torch.arange(150)[split.y == 1], torch.arange(0, 150, 2), torch.arange(7)]
-    population = Population(mlp, [1, 2, 3], device="cpu", dtype=torch.float64)
+    population = Population(mlp, [1, 2, 3], device=device, dtype=torch.float64)
     alone = [population.member(i) for i in range(3)]
     population.fit(split, epochs=4, batch_size=16, optimiser=optimiser, subsets=subsets, progress=False)
     assert isinstance(optimiser.lr, float)
     for member, network in enumerate(alone):
         plain_loop(
-            network, split, member + 1, epochs=4, batch_size=16, optimiser=optimiser, lr=optimiser.lr,
-            indices=subsets[member],
+            network, split.to(device), member + 1, epochs=4, batch_size=16, optimiser=optimiser, lr=optimiser.lr,
+            indices=subsets[member].to(device),
         )  # fmt: skip
         assert distance(network, population.params, member) < 1e-12
 

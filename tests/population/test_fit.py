@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import pytest
 import torch
 import torch.nn.functional as F
@@ -11,7 +13,9 @@ from torch import Tensor, nn
 
 import dovetail.population.trainer as trainer_module
 from dovetail.data import Split
+from dovetail.errors import DovetailError
 from dovetail.population import SGD, Adam, Moment, Noise, Population
+from dovetail.population.step import StackStep
 from dovetail.population.trainer import Trainer
 
 from .helpers import DEVICES, cnn, dropout_mlp, images, mlp
@@ -66,6 +70,67 @@ def test_a_member_learns_the_same_alone_in_company_and_in_parts(device: str) -> 
     for other in ("alone", "parts"):
         for key, tensor in results["company"].items():
             torch.testing.assert_close(tensor, results[other][key], rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_company_does_not_matter_with_subsets_either(device: str) -> None:
+    split = images(120, dtype=torch.float64)
+    subsets = [torch.arange(70), torch.arange(5), torch.arange(20, 60)]
+    results = []
+    for seeds in ([0, 1, 2], [1], [2, 1]):
+        population = Population(dropout_mlp, seeds, device=device, dtype=torch.float64)
+        population.fit(
+            split,
+            epochs=4,
+            batch_size=16,
+            subsets=[subsets[seed] for seed in seeds],
+            augment=lambda x, noise: x + 0.1 * noise.normal(x, x.shape[1:]),
+            progress=False,
+        )
+        results.append({name: tensor[seeds.index(1)] for name, tensor in population.params.items()})
+    for other in results[1:]:
+        for name, tensor in results[0].items():
+            torch.testing.assert_close(tensor, other[name], rtol=1e-9, atol=1e-12)
+
+
+def test_a_member_never_looks_at_samples_outside_its_subset() -> None:
+    split = images(40)
+    split.x[0] = 1e30  # overflows
+    population = Population(mlp, [0, 1], device="cpu")
+    history = population.fit(
+        split, epochs=2, batch_size=16, subsets=[torch.arange(1, 8), torch.arange(9, 30)], progress=False
+    )
+    assert not history.diverged.any()
+    assert torch.isfinite(history["train_loss"]).all()
+
+
+def test_a_validation_loss_that_is_no_number_is_never_the_best() -> None:
+    split, val = images(40), images(30, seed=1)
+
+    def objective(logits: Tensor, target: Tensor) -> Tensor:
+        loss = F.cross_entropy(logits, target, reduction="none")
+        return torch.where(target == 3, torch.nan, loss) if len(logits) == 30 else loss
+
+    population = Population(mlp, [0], device="cpu")
+    history = population.fit(split, val, epochs=3, batch_size=20, objective=objective, progress=False)
+    assert history["loss"].isnan().all()
+    assert history.best_epoch.tolist() == [-1]
+    assert not history.diverged.any()
+    assert torch.equal(population.params["1.weight"], population.initial["1.weight"])
+
+
+def test_callbacks_cannot_break_the_masks() -> None:
+    population = Population(mlp, [0, 1], device="cpu")
+
+    def meddle(moment: Moment) -> None:
+        moment.masks["1.weight"].zero_()
+        with pytest.raises(TypeError):
+            moment.params["1.weight"] = torch.zeros(())  # type: ignore[index]
+        with pytest.raises(DovetailError, match="did you mean"):
+            moment.set_masks({"1.weigth": torch.ones(32, 64)})
+
+    population.fit(images(16), epochs=1, after_step=meddle, progress=False)
+    assert population.masks == {}
 
 
 def test_members_that_are_done_leave_and_do_not_change_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -162,18 +227,19 @@ def test_a_member_that_diverges_stops_and_keeps_its_best_weights() -> None:
     st.sampled_from([Adam(0.01), Adam(0.01, weight_decay=0.1), SGD(0.05), SGD(1e9, weight_decay=0.1)]),
     st.integers(1, 4),
     st.booleans(),
+    st.sampled_from(DEVICES),
 )
 def test_a_masked_weight_is_exactly_zero_after_any_number_of_steps(
-    seed: int, share: float, optimiser: Adam | SGD, epochs: int, own_subsets: bool
+    seed: int, share: float, optimiser: Adam | SGD, epochs: int, own_subsets: bool, device: str
 ) -> None:
-    population = Population(mlp, [seed, seed + 1], device="cpu")
+    population = Population(mlp, [seed, seed + 1], device=device)
     generator = torch.Generator().manual_seed(seed)
     masks = {name: torch.rand(p.shape, generator=generator) < share for name, p in population.params.items()}
     population.set_masks(masks)
 
     def check(moment: Moment) -> None:
         for name, mask in masks.items():
-            pruned = moment.params[name][~mask[moment.members]]
+            pruned = moment.params[name].cpu()[~mask[moment.members]]
             assert not pruned.any()
             assert not torch.signbit(pruned).any()
 
@@ -188,11 +254,12 @@ def test_a_masked_weight_is_exactly_zero_after_any_number_of_steps(
         progress=False,
     )
     for name, mask in masks.items():
-        assert not population.params[name][~mask].any()
+        assert not population.params[name].cpu()[~mask].any()
 
 
-def test_masks_can_change_during_training() -> None:
-    population = Population(mlp, [0, 1, 2], device="cpu")
+@pytest.mark.parametrize("device", DEVICES)
+def test_masks_can_change_during_training(device: str) -> None:
+    population = Population(mlp, [0, 1, 2], device=device)
 
     def prune(moment: Moment) -> None:
         if moment.step == 5:
@@ -262,18 +329,21 @@ def test_metrics_count_only_what_is_not_nan() -> None:
 
 def test_a_population_that_does_not_fit_is_split(monkeypatch: pytest.MonkeyPatch) -> None:
     sizes: list[int] = []
+    alive: list[int] = []
 
     class Small(Trainer):
         def run(self, progress: object) -> None:
             sizes.append(len(self.params["1.bias"]))
+            alive.append(sum(isinstance(thing, StackStep) for thing in gc.get_objects()))
+            super().run(progress)  # type: ignore[arg-type]
             if sizes[-1] > 2:
                 raise torch.OutOfMemoryError
-            super().run(progress)  # type: ignore[arg-type]
 
     monkeypatch.setattr(trainer_module, "Trainer", Small)
     population = Population(mlp, range(7), device="cpu")
     population.fit(images(40), epochs=2, progress=False)
     assert sizes == [7, 4, 2, 2, 3, 2, 1]
+    assert max(alive) == 1  # a part that failed has gone before the next one starts
     monkeypatch.undo()
     whole = Population(mlp, range(7), device="cpu")
     whole.fit(images(40), epochs=2, progress=False)

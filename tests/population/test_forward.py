@@ -110,6 +110,17 @@ def test_dropout_drops_whole_units_and_keeps_the_mean(
         assert torch.equal(layer(torch.ones(shape)), torch.ones(shape))
 
 
+def test_alpha_dropout_keeps_mean_and_variance() -> None:
+    x = torch.randn(1000, 1000, generator=torch.Generator().manual_seed(0))
+    with MemberOperations(Noise(member_keys([0])[0])):
+        y = F.alpha_dropout(x, 0.3, training=True)
+    theirs = F.alpha_dropout(x, 0.3, training=True)
+    assert y.min() == pytest.approx(theirs.min().item(), abs=0.5)
+    assert y.mean().item() == pytest.approx(0, abs=0.01)
+    assert y.var().item() == pytest.approx(1, abs=0.01)
+    assert (y == y.mode().values.mode().values).float().mean().item() == pytest.approx(0.3, abs=0.01)
+
+
 def test_dropout_of_everything_and_nothing() -> None:
     x = torch.ones(5, 5)
     with MemberOperations(Noise(member_keys([0])[0])):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from torch.func import vmap
 
 from dovetail.population import Noise, epoch_order, member_keys
-from dovetail.population.noise import hash32, hash64, keys_at
+from dovetail.population.noise import hash32, hash64, keys_at, unit_interval
 from dovetail.population.order import Order
 
 from .helpers import DEVICES
@@ -49,6 +49,15 @@ def test_normal_noise_has_the_moments_of_a_normal_distribution() -> None:
     for power, moment in enumerate([0, 1, 0, 3], start=1):
         assert abs((values**power).mean().item() - moment) < 0.03
     assert torch.isfinite(values).all()
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_no_bits_give_an_end_of_the_unit_interval(dtype: torch.dtype) -> None:
+    ends = torch.tensor([-(2**31), -(2**31) + 511, 2**31 - 1, -1, 0], dtype=torch.int32)
+    values = unit_interval(ends, dtype)
+    assert values.min() > 0
+    assert values.max() < 1
+    assert values[0] + values[2] == 1
 
 
 def test_uniform_noise_stays_inside_the_unit_interval() -> None:

@@ -15,7 +15,7 @@ from dovetail.nets import net_builder
 from dovetail.population import Adam, Population
 from dovetail.population.memory import MemberCost, evaluation_batch, measure_cost, members_at_once
 
-from .helpers import cnn, distance, images, mlp, plain_loop
+from .helpers import DEVICES, cnn, distance, images, mlp, plain_loop
 
 
 def test_outputs_and_members_agree() -> None:
@@ -106,14 +106,45 @@ def test_every_large_architecture_trains(spec: str) -> None:
 
 SPLIT = images(20)
 BAD_FITS: list[tuple[dict[str, Any], type[DovetailError], str]] = [
-    ({"epochs": 0}, TrainingError, "epochs must be at least 1, not 0"),
+    ({"epochs": 0}, TrainingError, "epochs must be a whole number of at least 1, not 0"),
     ({"batch_size": -1}, TrainingError, "batch_size"),
     ({"optimiser": Adam([1e-3])}, TrainingError, "1 step sizes for 2 members"),
     ({"optimiser": Adam(float("nan"))}, TrainingError, "step size nan"),
     ({"patience": 3}, TrainingError, "need a validation split"),
     ({"val": SPLIT, "patience": 0}, TrainingError, "patience"),
     ({"val": SPLIT, "monitor": "acuracy"}, SpecError, "did you mean 'accuracy'"),
-    ({"own": {"r": torch.zeros(3)}}, ShapeError, "'r' has shape .3,.; it needs a first dimension of 2"),
+    (
+        {"own": {"r": torch.zeros(3)}, "objective": lambda logits, y, r: logits[:, 0] * r},
+        ShapeError,
+        "'r' has shape .3,.; it needs a first dimension of 2",
+    ),
+    (
+        {"own": {"r": torch.zeros(2)}},
+        SpecError,
+        "no objective or metric takes the members' own 'r'; they take none",
+    ),
+    ({"objective": lambda logits, y, r: logits[:, 0]}, SpecError, "'the objective' needs 'r'"),
+    (
+        {"objective": nn.CrossEntropyLoss()},
+        TrainingError,
+        r"one value per sample, .20., but gave .*reduction='none'",
+    ),
+    ({"val": SPLIT, "metrics": {"loss": lambda logits, y: y}}, TrainingError, "cannot be called 'loss'"),
+    (
+        {"val": SPLIT, "metrics": {"m": lambda logits, y: logits.mean()}},
+        TrainingError,
+        "'m' must give one value per",
+    ),
+    ({"val": Split(torch.rand(4, 63), torch.zeros(4).long())}, ShapeError, r"inputs of shape \(63,\)"),
+    ({"val_targets": torch.zeros(2, 20)}, TrainingError, "pass val="),
+    ({"targets": torch.full((2, 20), 7)}, ShapeError, "class ids from 7 to 7"),
+    ({"optimiser": "adam"}, TrainingError, "must be dovetail.population.Adam"),
+    ({"optimiser": Adam(betas=(2.0, 3.0))}, TrainingError, "betas and momentum"),
+    ({"optimiser": Adam(weight_decay=float("nan"))}, TrainingError, "weight_decay"),
+    ({"optimiser": Adam("fast")}, TrainingError, "step size 'fast'"),  # type: ignore[arg-type]
+    ({"at_once": 0}, TrainingError, "at_once"),
+    ({"epochs": 1.5}, TrainingError, "epochs must be a whole number"),
+    ({"subsets": [torch.zeros(3), torch.arange(3)]}, ShapeError, "vector of sample numbers"),
     ({"targets": torch.zeros(2, 3)}, ShapeError, "2 members × 20 samples"),
     ({"subsets": [torch.arange(3)]}, ShapeError, "1 subsets for 2 members"),
     ({"subsets": [torch.arange(3), torch.arange(0)]}, TrainingError, "member 1 has no samples"),
@@ -122,7 +153,7 @@ BAD_FITS: list[tuple[dict[str, Any], type[DovetailError], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("options", "kind", "message"), BAD_FITS, ids=lambda value: str(value)[:40])
+@pytest.mark.parametrize(("options", "kind", "message"), BAD_FITS, ids=range(len(BAD_FITS)))
 def test_fits_that_cannot_work_are_refused(
     options: dict[str, Any], kind: type[DovetailError], message: str
 ) -> None:
@@ -192,6 +223,110 @@ def test_functions_may_use_tensors_from_outside() -> None:
     assert history["loss"][-1, 1].item() == pytest.approx(expected.item(), rel=1e-5)
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"seeds": 3}, "sequence of whole numbers"),
+        ({"seeds": [1.5]}, "sequence of whole numbers"),
+        ({"seeds": [-1]}, "from 0 to"),
+        ({"seeds": [0], "device": "gpu"}, "no device 'gpu'"),
+        ({"seeds": [0], "device": "mps"}, "cannot be used here"),
+        ({"seeds": [0], "dtype": torch.int32}, "floating-point type"),
+    ],
+)
+def test_populations_that_cannot_be_are_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(DovetailError, match=message):
+        Population(mlp, **options)
+
+
+def test_selection_takes_masks_and_refuses_what_is_not_there() -> None:
+    population = Population(mlp, [5, 6, 7], device="cpu")
+    chosen = population.select(torch.tensor([True, False, True]))
+    assert chosen.seeds == (5, 7)
+    assert len(chosen.params["1.weight"]) == 2
+    for wrong in ([], [3], [-1]):
+        with pytest.raises(ShapeError, match="cannot select"):
+            population.select(wrong)
+
+
+def test_frozen_parameters_stay_and_stay_frozen() -> None:
+    def build() -> nn.Module:
+        network = nn.Sequential(nn.Flatten(), nn.Linear(64, 8), nn.ReLU(), nn.Linear(8, 5))
+        network[1].weight.requires_grad_(False)
+        return network
+
+    population = Population(build, [0, 1], device="cpu")
+    before = population.buffers["1.weight"].clone()
+    population.fit(images(30), epochs=2, optimiser=Adam(weight_decay=0.1), progress=False)
+    assert torch.equal(population.buffers["1.weight"], before)
+    network = population.member(1)
+    assert [name for name, p in network.named_parameters() if not p.requires_grad] == ["1.weight"]
+    assert torch.equal(network.state_dict()["1.weight"], before[1])
+
+
+class Tied(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.second, self.head = nn.Linear(64, 64), nn.Linear(64, 64), nn.Linear(64, 5)
+        self.second.weight = self.first.weight
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.head(torch.relu(self.second(torch.relu(self.first(x.flatten(1))))))  # type: ignore[no-any-return]
+
+
+def channels_last() -> nn.Module:
+    return cnn().to(memory_format=torch.channels_last)  # type: ignore[call-overload, no-any-return]
+
+
+@pytest.mark.parametrize("build", [Tied, channels_last])
+def test_tied_and_strided_parameters_train_like_alone(build: type[nn.Module]) -> None:
+    split = images(50, dtype=torch.float64)
+    population = Population(build, [1, 2], device="cpu", dtype=torch.float64)
+    alone = [population.member(i) for i in range(2)]
+    population.fit(split, epochs=2, batch_size=16, progress=False)
+    for member, network in enumerate(alone):
+        plain_loop(network, split, member + 1, epochs=2, batch_size=16, optimiser=Adam(), lr=1e-3)
+        assert distance(network, population.params, member) < 1e-12
+    if build is Tied:
+        tied = population.member(0)
+        assert isinstance(tied, Tied)
+        assert tied.second.weight is tied.first.weight
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_strided_masks_mask_the_same_weights(device: str) -> None:
+    mask = torch.rand(64, 32, generator=torch.Generator().manual_seed(0)) > 0.5
+    ends = []
+    for given in (mask.mT, mask.mT.contiguous()):
+        population = Population(mlp, [0], device=device).set_masks({"1.weight": given}).rewind()
+        population.fit(images(30), epochs=2, progress=False)
+        assert not population.params["1.weight"][0].cpu()[~mask.mT].any()
+        ends.append(population.params["1.weight"])
+    assert torch.equal(*ends)
+
+
+def test_networks_that_draw_numbers_of_their_own() -> None:
+    class Noisy(nn.Linear):
+        def forward(self, x: Tensor) -> Tensor:
+            out = super().forward(x.flatten(1))
+            return out + torch.randn_like(out) if self.training else out
+
+    class Wild(nn.Linear):
+        def forward(self, x: Tensor) -> Tensor:
+            return super().forward(x.flatten(1)) + torch.randn(5)
+
+    population = Population(lambda: Noisy(64, 5), [3, 3], device="cpu")
+    population.fit(images(30), epochs=2, progress=False)
+    assert torch.equal(population.params["weight"][0], population.params["weight"][1])
+    alone = Population(lambda: Noisy(64, 5), [3], device="cpu")
+    alone.fit(images(30), epochs=2, progress=False)
+    torch.testing.assert_close(alone.params["weight"][0], population.params["weight"][0])
+    wild = Population(lambda: Wild(64, 5), [0], device="cpu")
+    for use in (lambda: wild.fit(images(30), progress=False), lambda: wild(images(3).x)):
+        with pytest.raises(TrainingError, match="draws random numbers of its own"):
+            use()
+
+
 def test_builders_and_masks_that_do_not_fit_are_refused() -> None:
     widths = iter(range(1, 10))
     for build, seeds, message in (
@@ -199,10 +334,15 @@ def test_builders_and_masks_that_do_not_fit_are_refused() -> None:
         (lambda: 3, [0], "must return an nn.Module"),
         (nn.ReLU, [0], "need parameters"),
         (mlp, [], "at least one seed"),
+        (nn.Linear, [0], "without arguments"),
+        (lambda: nn.LazyLinear(3), [0], "lazy layers"),
         (mlp(), [0], "needs a builder"),
     ):
         with pytest.raises(DovetailError, match=message):
             Population(build, seeds, device="cpu")  # type: ignore[arg-type]
+    shared = mlp()
+    with pytest.raises(TrainingError, match="same network every time"):
+        Population(lambda: shared, [0, 1], device="cpu")
     population = Population(mlp, [0], device="cpu")
     for masks, message in (
         ({"1.weigh": torch.ones(32, 64)}, "did you mean '1.weight'"),

@@ -57,3 +57,20 @@ def test_layers_are_named() -> None:
     assert list(population.unit_sensitivity(images(5), layers=["4"])) == ["4"]
     with pytest.raises(SpecError, match="unknown layer 'relu'"):
         population.unit_sensitivity(images(5), layers=["relu"])
+
+
+def test_layers_that_run_twice_or_not_at_all_are_refused() -> None:
+    class Twice(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.linear, self.relu = nn.Linear(64, 64), nn.ReLU()
+
+        def forward(self, x: Tensor) -> Tensor:
+            return self.relu(self.linear(self.relu(self.linear(x.flatten(1)))))  # type: ignore[no-any-return]
+
+    with pytest.raises(SpecError, match="runs 2 times"):
+        Population(Twice, [0], device="cpu").unit_sensitivity(images(5))
+    with pytest.raises(SpecError, match="no ReLU modules"):
+        Population(lambda: nn.Sequential(nn.Flatten(), nn.Linear(64, 5)), [0], device="cpu").unit_sensitivity(
+            images(5)
+        )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -98,12 +99,29 @@ def build_net(
     build = net_builder(spec, input_shape, outputs)
     if seed is None:
         return build()
-    if not isinstance(seed, int) or not 0 <= seed < 2**63:
+    with seeded(seed):
+        return build()
+
+
+@contextmanager
+def seeded(seed: int) -> Iterator[None]:
+    """Build networks on the CPU from a seed, and leave all random states as they were.
+
+    Examples
+    --------
+    >>> with seeded(3):
+    ...     first = nn.Linear(2, 2)
+    >>> with seeded(3):
+    ...     again = nn.Linear(2, 2)
+    >>> bool((first.weight == again.weight).all())
+    True
+    """
+    if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed < 2**63:
         raise SpecError(f"a seed must be a whole number from 0 to 2**63 - 1; got {seed!r:.80}")
     with torch.random.fork_rng(devices=[]), torch.device("cpu"):
         # torch.manual_seed would also reseed the GPUs, whose state is not saved here.
         torch.default_generator.manual_seed(seed)
-        return build()
+        yield
 
 
 def _assemble(spec: NetSpec, input_shape: tuple[int, ...], outputs: int) -> nn.Module:

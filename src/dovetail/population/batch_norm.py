@@ -13,6 +13,7 @@ from torch.nn.modules.batchnorm import _BatchNorm
 
 from ..errors import ShapeError
 from .forward import member_forward
+from .graph import clear_errors
 from .stack import Tensors
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def recompute_batch_norm(network: Network, x: Tensor, *, batch_size: int = 512) 
 
     Training leaves exponential averages of past weights' statistics; a sum of networks has none that fit at
     all. This replaces them by the average, over batches of ``x``, of the batch statistics under the present
-    weights. Nothing else changes. A network without batch norm is left as it is.
+    weights. Weights do not change. A network without batch norm is left as it is.
 
     Parameters
     ----------
@@ -63,6 +64,8 @@ def recompute_batch_norm(network: Network, x: Tensor, *, batch_size: int = 512) 
     if len(x) < 2:
         raise ShapeError(f"batch-norm statistics need at least 2 samples, not {len(x)}")
     if isinstance(network, nn.Module):
+        for layer in _layers(network):
+            layer.reset_running_stats()
         average_statistics(network, network, x, batch_size)
     else:
         network.recompute_batch_norm(x, batch_size=batch_size)
@@ -75,9 +78,19 @@ def average_stacked(
     """Recompute the statistics in the buffers of a stack, in place."""
 
     def forward(batch: Tensor) -> object:
-        return vmap(lambda p, b: member_forward(template, p, b, batch, None))(params, buffers)
+        with clear_errors():
+            return vmap(lambda p, b: member_forward(template, p, b, batch, None))(params, buffers)
 
+    for name, buffer in buffers.items():
+        _reset_(name, buffer)
     average_statistics(template, forward, x, batch_size)
+
+
+def _reset_(name: str, buffer: Tensor) -> None:
+    """Set a running statistic to its first value: an average that starts from NaN would stay NaN."""
+    first = {"running_mean": 0, "running_var": 1, "num_batches_tracked": 0}.get(name.rpartition(".")[2])
+    if first is not None:
+        buffer.fill_(first)
 
 
 def average_statistics(

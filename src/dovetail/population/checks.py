@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import operator
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -9,7 +11,8 @@ import torch
 from torch import Tensor
 
 from ..data.dataset import Split, is_finite
-from ..errors import ShapeError, TrainingError, unknown_name
+from ..errors import ShapeError, SpecError, TrainingError, unknown_name
+from .objectives import Objective
 from .stack import Tensors
 
 if TYPE_CHECKING:
@@ -21,14 +24,15 @@ def check_training(
 ) -> None:
     """Refuse a fit that cannot work."""
     for name, value in (("epochs", training.epochs), ("batch_size", training.batch_size)):
-        if value < 1:
-            raise TrainingError(f"{name} must be at least 1, not {value}")
+        check_count(name, value)
+    for name in {"loss", "train_loss"} & set(training.metrics):
+        raise TrainingError(f"a metric cannot be called {name!r}, which is what the objective gives")
     if val is None and (
         training.patience is not None or training.goal is not None or training.monitor != "loss"
     ):
         raise TrainingError("patience, goal and monitor need a validation split; pass val=")
-    if training.patience is not None and training.patience < 1:
-        raise TrainingError(f"patience must be at least 1 epoch, not {training.patience}")
+    if training.patience is not None:
+        check_count("patience", training.patience)
     if training.monitor not in {"loss", *training.metrics}:
         raise unknown_name("score to monitor", training.monitor, ["loss", *training.metrics])
     if batch_norm and subsets is not None:
@@ -42,14 +46,73 @@ def check_training(
         )
 
 
+def check_count(name: str, value: int) -> None:
+    """Refuse what is not a whole number from 1."""
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise TrainingError(f"{name} must be a whole number of at least 1, not {value!r}")
+
+
+def check_own(functions: Mapping[str, Objective], own: Mapping[str, object]) -> None:
+    """Refuse own parameters that no function takes, and functions whose own parameters are missing."""
+    taken: set[str] = set()
+    for what, function in functions.items():
+        parameters = list(inspect.signature(function).parameters.values())[2:]
+        named = [p for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
+        taken |= {p.name for p in named} | (
+            set(own) if any(p.kind is p.VAR_KEYWORD for p in parameters) else set()
+        )
+        for parameter in named:
+            if parameter.default is parameter.empty and parameter.name not in own:
+                given = f"own has {', '.join(own)}" if own else "own is empty"
+                raise SpecError(f"{what!r} needs {parameter.name!r}, a value of each member's own; {given}")
+    for name in own:
+        if name not in taken:
+            takes = f"they take {', '.join(sorted(taken))}" if taken else "they take none"
+            raise SpecError(f"no objective or metric takes the members' own {name!r}; {takes}")
+
+
+def check_seeds(seeds: Sequence[int]) -> tuple[int, ...]:
+    """Return seeds as whole numbers that torch takes."""
+    try:
+        given = list(seeds)
+        checked = tuple(operator.index(seed) for seed in given)
+    except TypeError as error:
+        raise TrainingError(
+            f"seeds must be a sequence of whole numbers, one per member; got {seeds!r:.80}"
+        ) from error
+    if not checked:
+        raise TrainingError("a population needs at least one seed")
+    for seed in checked:
+        if not 0 <= seed < 2**63:
+            raise TrainingError(f"a seed must be a whole number from 0 to 2**63 - 1; got {seed}")
+    return checked
+
+
+def check_device(device: torch.device | str | None) -> torch.device:
+    """Return the device, the first GPU if none is named."""
+    try:
+        chosen = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+    except RuntimeError as error:
+        raise TrainingError(f"there is no device {device!r}; use 'cpu' or 'cuda'") from error
+    if chosen.type not in ("cpu", "cuda") or (chosen.type == "cuda" and not torch.cuda.is_available()):
+        raise TrainingError(f"device {str(chosen)!r} cannot be used here; use 'cpu' or, with a GPU, 'cuda'")
+    return chosen
+
+
 def check_split(split: Split, what: str) -> Split:
     """Refuse an empty split and inputs that are not numbers."""
+    if not isinstance(split, Split):
+        raise TrainingError(
+            f"the {what} data must be a dovetail.Split(x, y), such as data.test, not {type(split).__name__}"
+        )
     if not len(split):
         raise TrainingError(f"the {what} split has no samples")
     if not split.x.is_floating_point():
         raise TrainingError(f"inputs must be floating point, not {split.x.dtype}; scale them first")
     if not is_finite(split.x):
         raise TrainingError(f"inputs of the {what} split hold NaN or infinity; clean them first")
+    if split.y.is_floating_point() and not is_finite(split.y):
+        raise TrainingError(f"targets of the {what} split hold NaN or infinity; clean them first")
     return split
 
 
@@ -57,7 +120,10 @@ def check_fits_outputs(target: Tensor, outputs: int) -> None:
     """Refuse targets that a network with so many outputs cannot have."""
     if target.is_floating_point():
         if target.dim() != 2 or target.shape[1] != outputs:
-            raise ShapeError(f"targets of shape {tuple(target.shape)}, but the network has {outputs} outputs")
+            raise ShapeError(
+                f"targets of shape {tuple(target.shape)}, but the network has {outputs} outputs; they need one value "
+                "for each (y[:, None] for a single one), or class ids as whole numbers (y.long())"
+            )
         return
     if target.dim() != 1:
         raise ShapeError(f"class ids must be a vector, one per sample, not {tuple(target.shape)}")
@@ -66,13 +132,13 @@ def check_fits_outputs(target: Tensor, outputs: int) -> None:
         raise ShapeError(f"class ids from {low} to {high}, but the network has {outputs} outputs")
 
 
-def check_masks(masks: Mapping[str, Tensor], params: Tensors) -> Tensors:
+def check_masks(masks: Mapping[str, Tensor], params: Mapping[str, Tensor]) -> Tensors:
     """Return masks as bool tensors stacked like the parameters."""
     checked = {}
     for name, mask in masks.items():
         if name not in params:
             raise unknown_name("parameter", name, params)
-        param = params[name]
+        param, mask = params[name], torch.as_tensor(mask)
         if mask.shape not in (param.shape, param.shape[1:]):
             raise ShapeError(
                 f"mask of {name!r} has shape {tuple(mask.shape)}; it must be {tuple(param.shape)}, "
@@ -81,7 +147,7 @@ def check_masks(masks: Mapping[str, Tensor], params: Tensors) -> Tensors:
         kept = mask.to(param.device)
         if not bool(((kept == 0) | (kept == 1)).all()):
             raise ShapeError(f"mask of {name!r} must hold only 0 and 1")
-        checked[name] = kept.bool().expand(param.shape).clone()
+        checked[name] = kept.bool().expand(param.shape).clone(memory_format=torch.contiguous_format)
     return checked
 
 
@@ -98,15 +164,19 @@ def check_member_values(values: Mapping[str, Tensor], members: int, device: torc
     return checked
 
 
-def check_targets(targets: Tensor | None, split: Split, members: int, device: torch.device) -> Tensor | None:
+def check_targets(
+    targets: Tensor | None, split: Split | None, members: int, device: torch.device
+) -> Tensor | None:
     """Return the members' own targets on the device, one per member and sample."""
     if targets is None:
         return None
+    if split is None:
+        raise TrainingError("val_targets need a validation split; pass val=")
     if targets.dim() < 2 or tuple(targets.shape[:2]) != (members, len(split)):
         raise ShapeError(
             f"targets have shape {tuple(targets.shape)}; they need {members} members × {len(split)} samples"
         )
-    return targets.to(device)
+    return targets.to(device) if targets.is_floating_point() else targets.to(device).long()
 
 
 def check_subsets(
@@ -119,9 +189,9 @@ def check_subsets(
         raise ShapeError(f"{len(subsets)} subsets for {members} members")
     checked = [torch.as_tensor(subset).to(device) for subset in subsets]
     for member, subset in enumerate(checked):
-        if subset.dtype == torch.bool or subset.dim() != 1:
+        if subset.dtype == torch.bool or subset.is_floating_point() or subset.dim() != 1:
             raise ShapeError(
-                f"subset of member {member} must be a vector of sample numbers; use mask.nonzero()"
+                f"subset of member {member} must be a vector of sample numbers; use mask.nonzero().flatten()"
             )
         if not len(subset):
             raise TrainingError(f"member {member} has no samples to train on")

@@ -12,8 +12,8 @@ from torch.func import vmap
 
 from ..data.dataset import Split
 from .forward import member_forward
-from .graph import traced
-from .objectives import Objective, with_own
+from .graph import clear_errors, traced
+from .objectives import Objective, one_per_sample, with_own
 from .stack import Tensors
 
 if TYPE_CHECKING:
@@ -59,19 +59,26 @@ class Evaluator:
         self, params: Tensors, buffers: Tensors, x: Tensor, target: Tensor, own: Tensors, own_target: bool
     ) -> Tensor:
         """Return sums and counts, ``[2, functions, members]``."""
+        is_loss = torch.tensor([[name == "loss"] for name in self._functions], device=x.device)
 
         def one(params: Tensors, buffers: Tensors, target: Tensor, own: Tensors) -> Tensor:
             logits = member_forward(self._template, params, buffers, x, None)
-            functions = (with_own(function, own) for function in self._functions.values())
-            values = torch.stack([function(logits, target, own) for function in functions])
-            counted = ~values.isnan()
-            return torch.stack([values.nan_to_num(0).sum(1, dtype=torch.float64), counted.sum(1).double()])
+            values = torch.stack([self._values(name, logits, target, own) for name in self._functions])
+            # Metrics leave samples out by NaN; a loss that is NaN must stay NaN.
+            counted = ~values.isnan() | is_loss
+            return torch.stack(
+                [torch.where(counted, values, 0).sum(1, dtype=torch.float64), counted.sum(1).double()]
+            )
 
         with torch.no_grad():
             result: Tensor = vmap(one, in_dims=(0, 0, 0 if own_target else None, 0), out_dims=2)(
                 params, buffers, target, own
             )
         return result
+
+    def _values(self, name: str, logits: Tensor, target: Tensor, own: Tensors) -> Tensor:
+        values = with_own(self._functions[name], own)(logits, target, own)
+        return one_per_sample(values, len(logits), f"{name!r}")
 
 
 @dataclass(frozen=True)
@@ -112,5 +119,5 @@ def predict(template: nn.Module, params: Tensors, buffers: Tensors, x: Tensor, b
     """Return the outputs of every member for every sample, ``[members, samples, outputs]``."""
     template.eval()
     forward = vmap(lambda p, b, part: member_forward(template, p, b, part, None), in_dims=(0, 0, None))
-    with torch.no_grad():
+    with torch.no_grad(), clear_errors():
         return torch.cat([forward(params, buffers, part) for part in x.split(batch_size)], 1)

@@ -1,6 +1,6 @@
 """One network's forward pass, written so that mapping it over members gives fast stacked products.
 
-`torch.func.vmap` already runs any module for a whole stack. Four operations are worded differently here,
+`torch.func.vmap` already runs any module for a whole stack. A few operations are worded differently here,
 because the wording decides what the stacked version costs; the result is the same:
 
 - a linear layer with a backward pass of its own, in which both gradients come out in the memory layout of
@@ -8,7 +8,7 @@ because the wording decides what the stacked version costs; the result is the sa
 - a convolution over few input values per output (a first layer) as a product of patches: as a grouped
   convolution, which is what `vmap` would make of it, each group is too thin for the hardware;
 - max-pooling without overlap on CUDA as a choice of positions: its backward pass is then one scatter;
-- dropout with noise that belongs to the member (see `noise`).
+- dropout, `rand_like` and `randn_like` with noise that belongs to the member (see `noise`).
 """
 
 from __future__ import annotations
@@ -170,6 +170,28 @@ def _dropout_rule(
     return x * (noise.keep(x, shape, p) * (1 / (1 - p)))
 
 
+def _alpha_dropout_rule(
+    noise: Noise | None, x: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
+) -> Any:
+    """Dropout to SELU's lower limit, scaled so that mean and variance stay."""
+    if noise is None:
+        return NotImplemented
+    if not training or p == 0:
+        return x
+    limit, kept = -1.7580993408473766, 1 - p
+    scale = (kept + limit**2 * kept * p) ** -0.5 if kept else 0.0
+    dropped = torch.where(noise.keep(x, x.shape, p), x, limit)
+    return scale * dropped - scale * limit * p
+
+
+def _rand_like_rule(noise: Noise | None, x: Tensor, **options: Any) -> Any:
+    return NotImplemented if noise is None or options else noise.uniform(x, x.shape)
+
+
+def _randn_like_rule(noise: Noise | None, x: Tensor, **options: Any) -> Any:
+    return NotImplemented if noise is None or options else noise.normal(x, x.shape)
+
+
 def _feature_dropout_rule(features: int) -> Callable[..., Any]:
     return lambda noise, *args, **kwargs: _dropout_rule(noise, *args, features=features, **kwargs)
 
@@ -182,6 +204,9 @@ _RULES: dict[Callable[..., Any], Callable[..., Any]] = {
     F.dropout1d: _feature_dropout_rule(1),
     F.dropout2d: _feature_dropout_rule(2),
     F.dropout3d: _feature_dropout_rule(3),
+    F.alpha_dropout: _alpha_dropout_rule,
+    torch.rand_like: _rand_like_rule,
+    torch.randn_like: _randn_like_rule,
 }
 
 

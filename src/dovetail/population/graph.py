@@ -6,7 +6,9 @@ operations once and runs the list. `Captured` goes further on CUDA: the whole st
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -34,20 +36,37 @@ def traced(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _record(function: Callable[..., Any], tensors: tuple[Any, ...]) -> GraphModule:
     """Record on stand-ins without data: nothing is computed, and no input is changed."""
-    try:
+    with clear_errors():
         recording = make_fx(lambda *args: function(*args), tracing_mode="fake", _allow_non_fake_inputs=True)(
             *tensors
         )
-    except DovetailError:
-        raise
-    except Exception as error:
-        lines = str(error).strip().splitlines() or [type(error).__name__]
-        raise TrainingError(
-            f"the network or its objective cannot be mapped over members ({lines[0]}); they must be made of operations "
-            "that torch.func.vmap can follow, without decisions that depend on values"
-        ) from error
     _tidy(recording)
     return recording
+
+
+@contextmanager
+def clear_errors() -> Iterator[None]:
+    """Turn what torch says of a network that cannot be mapped over members into one clear error."""
+    logger = logging.getLogger("torch._subclasses.fake_tensor")
+    level = logger.level
+    logger.setLevel(logging.CRITICAL)  # it logs a traceback for what is reported here anyway
+    try:
+        yield
+    except (DovetailError, torch.OutOfMemoryError):
+        raise
+    except Exception as error:
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        if "randomness error mode" in reason:
+            raise TrainingError(
+                "the network draws random numbers of its own, which would depend on who trains beside it; use dropout "
+                "modules, torch.rand_like or randn_like in training mode only, or the augment option"
+            ) from error
+        raise TrainingError(
+            f"the network, objective or a metric cannot be mapped over members ({reason}); they must be made of "
+            "operations that torch.func.vmap can follow, without decisions that depend on values"
+        ) from error
+    finally:
+        logger.setLevel(level)
 
 
 def _tidy(recording: GraphModule) -> None:

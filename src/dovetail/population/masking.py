@@ -17,7 +17,7 @@ from .stack import Tensors
 _BITS = {2: torch.int16, 4: torch.int32, 8: torch.int64}
 
 
-def patterns_of(masks: Mapping[str, Tensor], params: Tensors) -> Tensors:
+def patterns_of(masks: Mapping[str, Tensor], params: Mapping[str, Tensor]) -> Tensors:
     """Return masks (bool, stacked) as patterns for these parameters."""
     return {name: _pattern(mask, params[name]) for name, mask in masks.items()}
 

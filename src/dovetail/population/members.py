@@ -12,9 +12,9 @@ from torch import Tensor, nn
 from ..data.dataset import Split
 from ..errors import ShapeError, TrainingError
 from ..prune import apply_masks_, rewind
-from .checks import check_masks, check_split
+from .checks import check_device, check_masks, check_seeds, check_split
 from .memory import MemberCost, home_of, measure_cost, members_at_once
-from .stack import Tensors, build_seeded, stack, take, template_of, unstack
+from .stack import Tensors, build_seeded, stack, take, unstack
 
 
 class Members:
@@ -28,21 +28,20 @@ class Members:
         device: torch.device | str | None = None,
         dtype: torch.dtype = torch.float32,
     ) -> None:
-        if not len(seeds):
-            raise TrainingError("a population needs at least one seed")
-        self.seeds = tuple(int(seed) for seed in seeds)
-        for seed in self.seeds:
-            if not -(2**63) <= seed < 2**64:
-                raise TrainingError(f"seed {seed} does not fit into 64 bits")
-        self.device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+        self.seeds = check_seeds(seeds)
+        self.device = check_device(device)
+        if not dtype.is_floating_point:
+            raise TrainingError(f"weights need a floating-point type, not {dtype}")
         self.dtype = dtype
         self._build = build
-        distinct = list(dict.fromkeys(self.seeds))
+        distinct = {seed: place for place, seed in enumerate(dict.fromkeys(self.seeds))}
         networks = [build_seeded(build, seed).to(dtype=dtype) for seed in distinct]
-        self._template = template_of(networks[0])
-        params, buffers = stack(networks, [distinct.index(seed) for seed in self.seeds])
+        self._template = copy.deepcopy(networks[0])  # the networks' code; its own tensors are not used
+        params, buffers = stack(networks, [distinct[seed] for seed in self.seeds])
         if not params:
-            raise TrainingError("the networks of a population need parameters; the builder's have none")
+            raise TrainingError(
+                "the networks of a population need parameters to train; the builder's have none"
+            )
         self.home = home_of(sum(t.numel() * t.element_size() for t in params.values()), self.device)
         self.params = {name: tensor.to(self.home) for name, tensor in params.items()}
         self.buffers = {name: tensor.to(self.home) for name, tensor in buffers.items()}
@@ -56,7 +55,8 @@ class Members:
 
     def __repr__(self) -> str:
         weights = sum(tensor[0].numel() for tensor in self.params.values())
-        return f"Population({len(self)} networks of {weights:,} parameters on {self.device})"
+        networks = "1 network" if len(self) == 1 else f"{len(self)} networks"
+        return f"Population({networks} of {weights:,} parameters on {self.device})"
 
     def member(self, place: int) -> nn.Module:
         """Return one member as an ordinary network of its own, in evaluation mode."""
@@ -67,6 +67,11 @@ class Members:
     def select(self, members: Sequence[int] | Tensor) -> Self:
         """Return a population of copies of some members, in the given order."""
         index = torch.as_tensor(members).cpu()
+        index = index.nonzero().flatten() if index.dtype == torch.bool else index.long()
+        if not len(index) or int(index.min()) < 0 or int(index.max()) >= len(self):
+            raise ShapeError(
+                f"cannot select {members!r:.80} of {len(self)} members; name some of 0 to {len(self) - 1}"
+            )
         chosen = copy.copy(self)
         chosen.seeds = tuple(self.seeds[i] for i in index.tolist())
         for name in ("params", "buffers", "initial", "_initial_buffers", "masks"):
@@ -76,10 +81,18 @@ class Members:
     def set_masks(self, masks: Mapping[str, Tensor]) -> Self:
         """Keep only the weights where a mask is 1: the others are 0 now and at every later step.
 
-        Masks are given by parameter name, for all members ``[members, ...]`` or alike for each ``[...]``;
-        parameters without one are left whole.
+        Masks are given by parameter name, for all members ``[members, ...]`` or alike for each ``[...]``. A new
+        mask takes the place of the parameter's old one; masks of other parameters stay. Weights that a wider mask
+        lets in again stay 0 until they are trained or rewound.
+
+        Examples
+        --------
+        >>> from dovetail.population import Population
+        >>> pair = Population(lambda: nn.Linear(3, 2), seeds=[0, 1], device="cpu")
+        >>> pair.set_masks({"weight": torch.tensor([[1, 0, 0], [0, 1, 1]])}).params["weight"].count_nonzero()
+        tensor(6)
         """
-        self.masks = check_masks(masks, self.params)
+        self.masks = {**self.masks, **check_masks(masks, self.params)}
         apply_masks_(self.params, self.masks)
         return self
 

@@ -84,7 +84,9 @@ def home_of(params: int, device: torch.device) -> torch.device:
 def members_at_once(cost: MemberCost, batch_size: int, optimiser_slots: int, device: torch.device) -> int:
     """Return how many members to train together on a device (at least one)."""
     if device.type == "cuda":
-        budget = int(torch.cuda.mem_get_info(device)[0] * _GPU_SHARE)
+        # What torch has reserved but does not use is free for us too.
+        spare = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+        budget = int((torch.cuda.mem_get_info(device)[0] + spare) * _GPU_SHARE)
     else:
         budget = min(CPU_WORKING_SET, _free_memory() // 2)
     return max(1, budget // cost.training(batch_size, optimiser_slots))

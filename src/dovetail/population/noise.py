@@ -9,8 +9,7 @@ on CPU and CUDA, and it can be captured in a CUDA graph.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor
@@ -51,17 +50,17 @@ def member_keys(seeds: Sequence[int], stream: int = 0, device: torch.device | st
     return hash64(keys + _wrapped(_GOLDEN * (stream + 2))).to(device)
 
 
-@contextmanager
-def own_random_state(seed: int, stream: int, device: torch.device) -> Iterator[None]:
-    """Seed torch's global state for noise that networks draw by means of their own; restore it afterwards."""
-    with torch.random.fork_rng([device] if device.type == "cuda" else []):
-        torch.manual_seed(int(member_keys([seed], stream)[0]))
-        yield
-
-
 def keys_at(keys: Tensor, clock: Tensor) -> Tensor:
-    """Return the keys of one moment: ``clock`` is a step or epoch number (an int64 tensor)."""
+    """Return the keys of one moment: ``clock`` is a step or epoch number, for all or one for each key."""
     return hash64(keys ^ (_GOLDEN * (clock + 1)))
+
+
+def unit_interval(bits: Tensor, dtype: torch.dtype) -> Tensor:
+    """Return int32 numbers as numbers strictly between 0 and 1.
+
+    23 of the bits and a half: all that float32 holds exactly, so that no end of the interval is ever met.
+    """
+    return ((bits >> 9).to(dtype) + (2**22 + 0.5)) / 2**23
 
 
 class Noise:
@@ -75,6 +74,16 @@ class Noise:
     Notes
     -----
     Every draw is a new *site*: two draws at one step are independent.
+
+    Examples
+    --------
+    An augmentation for `Population.fit` that adds a little noise to every input:
+
+    >>> def blur(x, noise):
+    ...     return x + 0.1 * noise.normal(x, x.shape[1:])
+    >>> x = torch.zeros(2, 8, 4)  # [members, batch, ...]
+    >>> blur(x, Noise(member_keys([0, 1]))).shape
+    torch.Size([2, 8, 4])
     """
 
     def __init__(self, key: Tensor) -> None:
@@ -96,7 +105,7 @@ class Noise:
 
     def uniform(self, like: Tensor, shape: Sequence[int]) -> Tensor:
         """Return numbers in (0, 1), of the type of ``like``."""
-        return ((self.bits(like, shape) >> 8).to(like.dtype) + (2**23 + 0.5)) / 2**24
+        return unit_interval(self.bits(like, shape), like.dtype)
 
     def normal(self, like: Tensor, shape: Sequence[int]) -> Tensor:
         """Return standard normal numbers, of the type of ``like``."""

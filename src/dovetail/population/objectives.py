@@ -14,6 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from ..data.dataset import Task
+from ..errors import TrainingError
 
 Objective = Callable[..., Tensor]
 """``(logits [batch, outputs], target, **own) -> [batch]``, for one network."""
@@ -91,6 +92,16 @@ def task_of(target: Tensor) -> Task:
     if not target.is_floating_point():
         return "classes"
     return "bits" if bool(((target == 0) | (target == 1)).all()) else "values"
+
+
+def one_per_sample(values: Tensor, batch: int, what: str) -> Tensor:
+    """Return what an objective or metric gave for a batch, if it is one value per sample."""
+    if values.shape != (batch,):
+        raise TrainingError(
+            f"{what} must give one value per sample, [{batch}], but gave {tuple(values.shape)}; a loss of torch's does "
+            "so with reduction='none'"
+        )
+    return values
 
 
 def with_own(

@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import torch
+
 from ..errors import TrainingError
 
 
@@ -61,10 +63,30 @@ class SGD:
 Optimiser = Adam | SGD
 
 
+def _check_settings(optimiser: Optimiser) -> None:
+    shares = optimiser.betas if isinstance(optimiser, Adam) else (optimiser.momentum,)
+    if not all(0 <= share < 1 for share in shares):
+        raise TrainingError(f"betas and momentum must be from 0 up to, not including, 1: {optimiser}")
+    if not 0 <= optimiser.weight_decay < math.inf or (
+        isinstance(optimiser, Adam) and not 0 <= optimiser.eps < 1
+    ):
+        raise TrainingError(f"weight_decay and eps must be finite and not negative: {optimiser}")
+
+
 def step_sizes(optimiser: Optimiser, members: int) -> list[float]:
     """Return one checked step size per member."""
-    lr = optimiser.lr
-    sizes = [float(lr)] * members if isinstance(lr, int | float) else [float(v) for v in lr]
+    if not isinstance(optimiser, Adam | SGD):
+        raise TrainingError(
+            f"the optimiser must be dovetail.population.Adam(...) or SGD(...), not {optimiser!r:.80}"
+        )
+    _check_settings(optimiser)
+    try:
+        lr = torch.as_tensor(optimiser.lr, dtype=torch.float64)
+    except (TypeError, ValueError) as error:
+        raise TrainingError(
+            f"step size {optimiser.lr!r:.80} is not a number or a sequence of numbers"
+        ) from error
+    sizes: list[float] = lr.tolist() if lr.dim() else [float(lr)] * members
     if len(sizes) != members:
         raise TrainingError(f"{len(sizes)} step sizes for {members} members; give one, or one per member")
     for size in sizes:

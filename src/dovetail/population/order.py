@@ -87,9 +87,9 @@ class Order:
             self._keys, self.of_member = keys, None
             self._sizes = torch.tensor([len(s) for s in subsets], device=keys.device)
             self.samples = int(self._sizes.max())
-            self._subsets = torch.zeros(len(subsets), self.samples, dtype=torch.int64, device=keys.device)
-            for row, subset in zip(self._subsets, subsets, strict=True):
-                row[: len(subset)] = subset
+            # Filled up with samples of the member's own: it must not even look at others.
+            fills = [subset.repeat(-(-self.samples // len(subset))) for subset in subsets]
+            self._subsets = torch.stack([fill[: self.samples] for fill in fills])
 
     @property
     def steps(self) -> int:
@@ -120,7 +120,7 @@ class Order:
         ranks = ranks.masked_fill(place >= self._sizes.unsqueeze(1), torch.iinfo(torch.int64).max)
         order = self._subsets.gather(1, torch.argsort(ranks, dim=1, stable=True))
         fill = self.steps * self.batch_size - self.samples
-        index = torch.nn.functional.pad(order, (0, fill))
+        index = torch.cat([order, order[:, :1].expand(-1, fill)], 1)
         place = torch.arange(self.steps * self.batch_size, device=ranks.device)
         weight = (place < self._sizes.unsqueeze(1)).float()
         shape = (-1, self.batch_size)

@@ -9,6 +9,7 @@ from typing import TypeVar
 import torch
 from torch import Tensor
 
+from .checks import check_masks
 from .masking import clear_, patterns_of
 from .noise import Noise
 from .objectives import Objective
@@ -24,9 +25,9 @@ Augment = Callable[[Tensor, Noise], Tensor]
 """``(inputs [members, batch, ...], noise) -> inputs``: changes training inputs; noise draws are per member."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class Moment:
-    """What a step callback sees: the stack in training, open to change in place.
+    """What a step callback sees of the stack in training.
 
     Attributes
     ----------
@@ -36,23 +37,27 @@ class Moment:
         The epoch that the step belongs to, from 0.
     members : Tensor
         Which members of the population are in the stack.
-    params : dict of str to Tensor
-        Their parameters ``[members, ...]``.
-    masks : dict of str to Tensor
-        Their masks; change them with `set_masks`.
+    params : mapping of str to Tensor
+        Their parameters ``[members, ...]``; the tensors may be changed in place.
     """
 
     step: int
     epoch: int
     members: Tensor
-    params: Tensors
-    masks: Tensors = field(repr=False)
+    params: Mapping[str, Tensor]
+    _masks: Tensors = field(repr=False)
     _patterns: Tensors = field(repr=False)
+
+    @property
+    def masks(self) -> Tensors:
+        """Copies of their masks; `set_masks` changes them."""
+        return {name: mask.clone() for name, mask in self._masks.items()}
 
     def set_masks(self, masks: Mapping[str, Tensor]) -> None:
         """Keep only these weights from now on: 0/1 tensors ``[members, ...]`` by name."""
-        for name, pattern in patterns_of(masks, self.params).items():
-            self.masks[name].copy_(masks[name])
+        checked = check_masks(masks, self.params)
+        for name, pattern in patterns_of(checked, self.params).items():
+            self._masks[name].copy_(checked[name])
             self._patterns[name].copy_(pattern)
             clear_(self.params[name], pattern)
 

@@ -11,8 +11,11 @@ from torch import Tensor
 from ..data.dataset import Dataset, Split, Task
 from .batch_norm import average_stacked, has_batch_norm
 from .checks import (
+    check_count,
     check_fits_outputs,
     check_member_values,
+    check_own,
+    check_split,
     check_subsets,
     check_targets,
     check_training,
@@ -21,7 +24,7 @@ from .evaluate import Evaluator, Scores, predict
 from .history import History
 from .members import Members
 from .memory import evaluation_batch, members_at_once
-from .noise import member_keys, own_random_state
+from .noise import member_keys
 from .objectives import ACCURACIES, OBJECTIVES, Objective, task_of
 from .optimisers import Adam, Optimiser, step_sizes
 from .plan import Augment, Moment, Penalty, Stack, Training
@@ -104,9 +107,10 @@ class Population(Members):
         Scores
             ``"loss"`` and each metric, one value per member.
         """
-        task = task_of(split.y)
         split = self._on_device(split, "given")
+        task = task_of(split.y)
         functions = {"loss": objective or OBJECTIVES[task], **_metrics(task, metrics)}
+        check_own(functions, own or {})
         cost = self._cost(split.x)
         if objective is None:
             check_fits_outputs(split.y, cost.outputs)
@@ -143,8 +147,8 @@ class Population(Members):
         dict of str to Tensor
             ``{layer: [members, units]}``, as `dovetail.prune.prune_units` takes it.
         """
-        task = task_of(split.y)
         split = self._on_device(split, "given")
+        task = task_of(split.y)
         own = check_member_values(own or {}, len(self), self.device)
         example = self._example()
         names = default_layers(example) if layers is None else list(layers)
@@ -248,44 +252,47 @@ class Population(Members):
         if isinstance(train, Dataset):
             task, split, val = train.task, train.train, train.val if val is None else val
         else:
-            task, split = task_of(train.y), train
-        train = self._on_device(split, "training")
+            split = check_split(train, "training")
+            task = task_of(split.y if targets is None else targets)
+        split = self._on_device(split, "training")
         val = None if val is None else self._on_device(val, "validation")
         training = Training(
             epochs, batch_size, objective or OBJECTIVES[task], optimiser or Adam(), _metrics(task, metrics),
             monitor, patience, goal, penalty, augment, after_step,
         )  # fmt: skip
-        cost = self._cost(train.x)
-        for used, own_targets in ((train, targets), (val, val_targets)):
-            if objective is None and used is not None and own_targets is None:
-                check_fits_outputs(used.y, cost.outputs)
-        check_training(training, train, val, batch_norm=has_batch_norm(self._template), subsets=subsets)
-        masked_before = set(self.masks)
-        masks = self.masks if after_step is None else self._whole_masks()
+        check_training(training, split, val, batch_norm=has_batch_norm(self._template), subsets=subsets)
+        check_own({"the objective": training.objective, **training.metrics}, own or {})
         everything = Stack(
             torch.arange(len(self)),
             member_keys(self.seeds, stream, self.device),
             step_sizes(training.optimiser, len(self)),
             self.params,
             self.buffers,
-            masks,
+            self.masks if after_step is None else self._whole_masks(),
             check_member_values(own or {}, len(self), self.device),
-            check_targets(targets, train, len(self), self.device),
-            None if val is None else check_targets(val_targets, val, len(self), self.device),
-            check_subsets(subsets, len(train), len(self), self.device),
+            check_targets(targets, split, len(self), self.device),
+            check_targets(val_targets, val, len(self), self.device),
+            check_subsets(subsets, len(split), len(self), self.device),
         )
+        cost = self._cost(split.x)
+        if val is not None:
+            self._cost(val.x)  # proves that the network takes these inputs
+        for used, own_targets in ((split, everything.targets), (val, everything.val_targets)):
+            if objective is None and used is not None:
+                check_fits_outputs(used.y if own_targets is None else own_targets.flatten(0, 1), cost.outputs)
+        if at_once is not None:
+            check_count("at_once", at_once)
+        most = at_once or members_at_once(cost, batch_size, len(training.optimiser.slots), self.device)
         names = ["train_loss"] + ([] if val is None else ["loss", *training.metrics])
         history = History.empty(self.seeds, epochs, names)
-        steps = epochs * -(-len(train) // batch_size) * len(self)
-        most = at_once or members_at_once(cost, batch_size, len(training.optimiser.slots), self.device)
-        with (
-            FitProgress(f"{len(self)} networks", steps, show=progress) as bar,
-            own_random_state(self.seeds[0], stream, self.device),
-        ):
+        masked_before = set(self.masks)
+        steps = epochs * -(-len(split) // batch_size) * len(self)
+        with FitProgress(f"{len(self)} networks", steps, show=progress) as bar:
             for part in train_in_parts(
-                self._template, everything, training, train, val, cost, history, bar, most
+                self._template, everything, training, split, val, cost, history, bar, most
             ):
-                self._take_back(part, train.x, masks_changed=after_step is not None)
+                self._take_back(part, split.x, masks_changed=after_step is not None)
+                del part  # the next part needs the room
         self.masks = {
             name: mask for name, mask in self.masks.items() if name in masked_before or not mask.all()
         }

@@ -10,9 +10,10 @@ from torch import Tensor, nn
 from torch.func import vmap
 
 from ..data.dataset import Split
-from ..errors import unknown_name
+from ..errors import SpecError, unknown_name
 from ..prune import unit_sensitivity
 from .forward import member_forward
+from .graph import clear_errors
 from .objectives import Objective, with_own
 from .stack import Tensors
 
@@ -24,14 +25,28 @@ def default_layers(network: nn.Module) -> list[str]:
 
 def activation_shapes(network: nn.Module, layers: Sequence[str], x: Tensor) -> dict[str, torch.Size]:
     """Return the shapes of one sample's activations, from a forward pass."""
-    modules = dict(network.named_modules())
+    modules = {name: module for name, module in network.named_modules() if name}
+    if not layers:
+        raise SpecError(
+            f"the network has no ReLU modules; name the layers to score, some of {', '.join(modules)}"
+        )
     for name in layers:
         if name not in modules:
             raise unknown_name("layer", name, modules)
-    seen: Tensors = {}
-    with _hooked(network, layers, lambda name, out: seen.setdefault(name, out)), torch.no_grad():
+    seen: dict[str, list[Tensor]] = {name: [] for name in layers}
+
+    def note(name: str, out: Tensor) -> Tensor:
+        seen[name].append(out)
+        return out
+
+    with _hooked(network, layers, note), torch.no_grad():
         network.eval()(x[:1])
-    return {name: seen[name].shape[1:] for name in layers}
+    for name, outputs in seen.items():
+        if len(outputs) != 1:
+            raise SpecError(
+                f"layer {name!r} runs {len(outputs)} times in a pass; scores need one that runs once"
+            )
+    return {name: outputs[0].shape[1:] for name, outputs in seen.items()}
 
 
 def averaged_sensitivity(
@@ -86,7 +101,8 @@ def _batch_sensitivity(
         return objective(logits, y, own).mean(), seen
 
     template.eval()
-    loss, activations = vmap(one)(params, buffers, own, zeros)
+    with clear_errors():
+        loss, activations = vmap(one)(params, buffers, own, zeros)
     gradients = torch.autograd.grad(loss.sum(), list(zeros.values()))
     detached = {name: tensor.detach() for name, tensor in activations.items()}
     return unit_sensitivity(detached, dict(zip(zeros, gradients, strict=True)), population=True)

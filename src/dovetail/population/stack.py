@@ -2,72 +2,82 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Mapping, Sequence
 
 import torch
 from torch import Tensor, nn
 
 from ..errors import ShapeError, TrainingError
+from ..nets import seeded
 
 Tensors = dict[str, Tensor]
 
 
 def build_seeded(build: Callable[[], nn.Module], seed: int) -> nn.Module:
-    """Build a network from a seed, leaving the global random state as it was."""
+    """Build a network on the CPU from a seed, leaving all random states as they were."""
     if isinstance(build, nn.Module) or not callable(build):
         raise TrainingError(
-            f"a population needs a builder, a function that makes a network, not {build!r:.60}"
+            f"a population needs a builder, a function without arguments that makes a network, not this "
+            f"{type(build).__name__}; try a lambda, or dovetail.net_builder"
         )
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        network = build()
+    try:
+        with seeded(seed):
+            network = build()
+    except TypeError as error:
+        raise TrainingError(f"the builder {build!r:.80} must work without arguments ({error})") from error
     if not isinstance(network, nn.Module):
-        raise TrainingError(f"a builder must return an nn.Module, not {type(network).__name__}: {build!r}")
+        raise TrainingError(
+            f"a builder must return an nn.Module, not {type(network).__name__}: {build!r:.80}"
+        )
+    if any(isinstance(p, nn.UninitializedParameter) for p in network.parameters()):
+        raise TrainingError("lazy layers have no shape yet; give their input sizes")
     return network
 
 
 def stack(networks: Sequence[nn.Module], places: Sequence[int]) -> tuple[Tensors, Tensors]:
-    """Stack parameters and buffers: member ``i`` gets the tensors of ``networks[places[i]]``."""
+    """Stack parameters and constants: member ``i`` gets the tensors of ``networks[places[i]]``.
+
+    Constants are buffers and parameters that are not to be trained.
+    """
+    if len({id(network) for network in networks}) < len(networks):
+        raise TrainingError("the builder returns the same network every time; it must make a new one")
     index = torch.tensor(places)
-    kinds = []
-    for kind in ("parameters", "buffers"):
-        tensors = [dict(getattr(network, f"named_{kind}")()) for network in networks]
-        first = {name: (tuple(t.shape), t.dtype) for name, t in tensors[0].items()}
-        for other in tensors[1:]:
-            if {name: (tuple(t.shape), t.dtype) for name, t in other.items()} != first:
-                raise ShapeError(
-                    "the builder returns networks of different shapes; a population has one architecture"
-                )
-        # Gathering from the distinct networks keeps one copy of each until the stack is made.
-        kinds.append({name: torch.stack([t[name].detach() for t in tensors])[index] for name in first})
-    return kinds[0], kinds[1]
+    named = [_tensors(network) for network in networks]
+    shapes = [
+        {name: (tuple(t.shape), t.dtype, t.requires_grad) for name, t in tensors.items()} for tensors in named
+    ]
+    if any(other != shapes[0] for other in shapes):
+        raise ShapeError(
+            "the builder returns networks of different shapes; a population has one architecture"
+        )
+    # Contiguous, because the optimisers' kernels take every tensor as one run of memory.
+    stacked = {name: torch.stack([t[name].detach() for t in named])[index].contiguous() for name in named[0]}
+    trained = {name for name, tensor in named[0].items() if tensor.requires_grad}
+    params = {name: tensor for name, tensor in stacked.items() if name in trained}
+    return params, {name: tensor for name, tensor in stacked.items() if name not in trained}
 
 
-def template_of(network: nn.Module) -> nn.Module:
-    """Return the network's code without its tensors."""
-    return copy.deepcopy(network).to("meta")
+def _tensors(network: nn.Module) -> Tensors:
+    """Return a network's parameters and buffers by name; tensors that are tied come once."""
+    return {**dict(network.named_parameters()), **dict(network.named_buffers())}
 
 
 def unstack(
     network: nn.Module, params: Mapping[str, Tensor], buffers: Mapping[str, Tensor], place: int
 ) -> nn.Module:
     """Load one member's tensors into a network."""
-    tensors = {name: stacked[place].clone() for name, stacked in {**params, **buffers}.items()}
-    network.to(next(iter(tensors.values())).device)
-    for name, tensor in tensors.items():
-        *path, last = name.split(".")
-        owner = network.get_submodule(".".join(path))
-        if last in owner._parameters:
-            owner._parameters[last] = nn.Parameter(tensor)
-        else:
-            owner._buffers[last] = tensor
+    network.to(next(iter(params.values())).device)
+    with torch.no_grad():
+        for name, tensor in _tensors(network).items():
+            tensor.copy_((params if name in params else buffers)[name][place])
     return network.eval()
 
 
 def take(tensors: Mapping[str, Tensor], members: Tensor, device: torch.device | None = None) -> Tensors:
     """Return the tensors of some members, as copies, on a device."""
-    return {name: tensor[members.to(tensor.device)].to(device) for name, tensor in tensors.items()}
+    return {
+        name: tensor[members.to(tensor.device)].to(device).contiguous() for name, tensor in tensors.items()
+    }
 
 
 def put(tensors: Mapping[str, Tensor], members: Tensor, values: Mapping[str, Tensor]) -> None:

@@ -20,10 +20,10 @@ class Standing:
 
     Examples
     --------
-    >>> standing = Standing(2, patience=1, goal=None)
-    >>> standing.update(torch.tensor([0, 1]), torch.tensor([0.5, 0.5]))
+    >>> standing, both, sound = Standing(2, patience=1, goal=None), torch.tensor([0, 1]), torch.ones(2).bool()
+    >>> standing.update(both, torch.tensor([0.5, 0.5]), sound)
     (tensor([True, True]), tensor([False, False]))
-    >>> standing.update(torch.tensor([0, 1]), torch.tensor([0.4, 0.6]))
+    >>> standing.update(both, torch.tensor([0.4, 0.6]), sound)
     (tensor([ True, False]), tensor([False, False]))
     >>> standing.done
     tensor([False,  True])
@@ -35,14 +35,15 @@ class Standing:
         self._waited = torch.zeros(members, dtype=torch.int64)
         self.done = torch.zeros(members, dtype=torch.bool)
 
-    def update(self, members: Tensor, scores: Tensor) -> tuple[Tensor, Tensor]:
+    def update(self, members: Tensor, scores: Tensor, sound: Tensor) -> tuple[Tensor, Tensor]:
         """Take in an epoch's scores of some members; return who is better than ever, and who diverged.
 
-        A score that is not a number means that the member diverged. Members that are done stay as they are.
+        ``sound`` says whose training loss is a number; the others diverged and are done. A score that is no number
+        is not better than any. Members that are done stay as they are.
         """
         live = ~self.done[members]
-        diverged = live & ~torch.isfinite(scores)
-        better = live & (scores < self._best[members])
+        diverged = live & ~sound
+        better = live & sound & (scores < self._best[members])
         self._best[members] = torch.where(better, scores.double(), self._best[members])
         self._waited[members] = torch.where(better, 0, self._waited[members] + 1)
         self.done[members] |= diverged

@@ -14,7 +14,7 @@ from .forward import member_forward
 from .graph import Captured, traced
 from .masking import patterns_of
 from .noise import Noise, keys_at
-from .objectives import with_own
+from .objectives import one_per_sample, with_own
 from .order import Batches, Order
 from .plan import Stack, Training
 from .stack import Tensors
@@ -57,8 +57,6 @@ class StackStep:
         What is done to them.
     train : Split
         Training data, on the device.
-    steps_before : int
-        Steps taken in this fit so far.
 
     Attributes
     ----------
@@ -66,9 +64,7 @@ class StackStep:
         The stack's masks as the step applies them (see `masking`); may be changed in place between steps.
     """
 
-    def __init__(
-        self, template: nn.Module, stack: Stack, training: Training, train: Split, steps_before: int
-    ) -> None:
+    def __init__(self, template: nn.Module, stack: Stack, training: Training, train: Split) -> None:
         self._template, self._stack, self._train = template, stack, train
         self._objective = with_own(training.objective, stack.own)
         self._penalty, self._augment = training.penalty, training.augment
@@ -81,9 +77,7 @@ class StackStep:
         self._lanes: dict[int, Lane] = {}
         self._pool = torch.cuda.graph_pool_handle() if stack.keys.is_cuda else None
         self._device = stack.keys.device
-        # Where in the epoch's batches, and how many steps in all: one tensor, so that one kernel advances both.
-        self._place = torch.tensor([0, steps_before], dtype=torch.int64, device=self._device)
-        self._cursor, self._clock = self._place[:1], self._place[1]
+        self._cursor = torch.zeros(1, dtype=torch.int64, device=self._device)
         self._loss_sum = torch.zeros(len(stack.keys), dtype=torch.float64, device=self._device)
         self._count = torch.zeros(len(stack.keys), dtype=torch.float64, device=self._device)
 
@@ -111,7 +105,7 @@ class StackStep:
     def close(self) -> None:
         """Give captured graphs and their memory back now; they hold this object, and it holds them."""
         self._lanes.clear()
-        del self._gradients
+        self.__dict__.pop("_gradients", None)
 
     def _lane(self, batches: Batches) -> Lane:
         """Return the lane for this batch size, with the epoch's batches put in their places."""
@@ -130,7 +124,7 @@ class StackStep:
     def _step(self, lane: Lane) -> None:
         x, y, weight = self._batch(lane)
         stack = self._stack
-        noise = (stack.keys, self._clock)
+        noise = (stack.keys, stack.taken)  # by each member's own steps: others may skip some or leave
         loss, gradients = self._gradients(stack.params, stack.buffers, x, y, weight, noise, stack.own)
         if weight is None:
             self._stepper.step(gradients, None)
@@ -140,7 +134,7 @@ class StackStep:
             self._stepper.step(gradients, samples > 0)
             self._loss_sum.add_(loss * samples)
             self._count.add_(samples)
-        self._place.add_(1)
+        self._cursor.add_(1)
 
     def _batch(self, lane: Lane) -> tuple[Tensor, Tensor, Tensor | None]:
         """Gather this step's inputs and targets: per member, or one batch for all who share it."""
@@ -153,7 +147,7 @@ class StackStep:
         if self._augment is not None:
             if self._order.shared:
                 x = x.expand(len(self._stack.keys), *x.shape)
-            x = self._augment(x, Noise(keys_at(self._stack.keys, self._clock + _AUGMENT_CLOCK)))
+            x = self._augment(x, Noise(keys_at(self._stack.keys, self._stack.taken + _AUGMENT_CLOCK)))
         if self._stack.targets is None:
             y = self._train.y[index]
         elif self._order.shared:
@@ -184,8 +178,11 @@ class StackStep:
             key: Tensor,
             own: Tensors,
         ) -> Tensor:
-            losses = self._objective(member_forward(self._template, params, buffers, x, key), y, own)
-            return losses.mean() if weight is None else (losses * weight).sum() / weight.sum().clamp(min=1)
+            logits = member_forward(self._template, params, buffers, x, key)
+            losses = one_per_sample(self._objective(logits, y, own), len(logits), "the objective")
+            if weight is None:
+                return losses.mean()
+            return torch.where(weight > 0, losses, 0).sum() / weight.sum().clamp(min=1)
 
         shared_x = self._order.shared and self._augment is None
         shared_y = self._order.shared and self._stack.targets is None
@@ -201,9 +198,7 @@ class StackStep:
         keys = keys_at(*noise)  # in here, so that a network without noise does not pay for it
         with torch.enable_grad():
             leaves = {name: param.detach().requires_grad_() for name, param in params.items()}
-            loss: Tensor = vmap(one, in_dims, randomness="different")(
-                leaves, buffers, x, y, weight, keys, own
-            )
+            loss: Tensor = vmap(one, in_dims)(leaves, buffers, x, y, weight, keys, own)
             total = loss.sum() if self._penalty is None else loss.sum() + self._penalty(leaves).sum()
             gradients = torch.autograd.grad(total, list(leaves.values()), materialize_grads=True)
         return loss.detach(), gradients

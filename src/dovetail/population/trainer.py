@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterator
+from types import MappingProxyType
 
 import torch
 from torch import Tensor, nn
@@ -39,6 +41,7 @@ def train_in_parts(
     waiting = list(torch.tensor(order).split(most))
     while waiting:
         members = waiting.pop(0)
+        trainer = None
         try:
             trainer = Trainer(template, everything.select(members), training, train, val, cost, history)
             trainer.run(bar)
@@ -48,6 +51,15 @@ def train_in_parts(
             waiting[:0] = members.split(-(-len(members) // 2))
         else:
             yield trainer
+        # The next part needs the room, also what an interrupted one still holds in reference cycles.
+        del trainer
+        _free_memory(everything.keys.device)
+
+
+def _free_memory(device: torch.device) -> None:
+    if device.type == "cuda":
+        gc.collect()
+        torch.cuda.empty_cache()
 
 
 class Trainer:
@@ -79,12 +91,18 @@ class Trainer:
     def _bind(self) -> None:
         """Make the step and the evaluator for the stack as it is now."""
         stack, training = self._stack, self._training
-        self._step = StackStep(self._template, stack, training, self._train, self._steps)
+        self._step = StackStep(self._template, stack, training, self._train)
         batch = evaluation_batch(self._cost, len(stack.members), stack.keys.device)
         self._evaluator = Evaluator(self._template, {"loss": training.objective, **training.metrics}, batch)
 
     def run(self, progress: FitProgress) -> None:
         """Train to the end."""
+        try:
+            self._run(progress)
+        finally:
+            self._step.close()
+
+    def _run(self, progress: FitProgress) -> None:
         training = self._training
         goal = None if training.goal is None else training.to_minimise(training.goal)
         standing = Standing(len(self._rows), training.patience, goal)
@@ -92,7 +110,8 @@ class Trainer:
             live = ~standing.done[self._rows]
             values = self._epoch(epoch)
             self._record(epoch, values, live)
-            better, diverged = standing.update(self._rows, self._score(epoch, values))
+            sound = torch.isfinite(values["train_loss"])
+            better, diverged = standing.update(self._rows, self._score(epoch, values), sound)
             self._keep(better.nonzero().squeeze(1), epoch)
             self._history.diverged[self._stack.members[diverged]] = True
             shown = values[training.monitor if self._val is not None else "train_loss"][live].nanmean()
@@ -105,7 +124,6 @@ class Trainer:
                 break
             if len(staying) <= _LEAVE_BELOW * len(self._rows) and epoch + 1 < training.epochs:
                 self._shrink(staying)
-        self._step.close()
 
     def _epoch(self, epoch: int) -> dict[str, Tensor]:
         """Train and validate one epoch; return what was measured of every member of the stack."""
@@ -122,12 +140,10 @@ class Trainer:
         self._history.epochs[members] = epoch + 1
 
     def _score(self, epoch: int, values: dict[str, Tensor]) -> Tensor:
-        """Return what is to be as low as possible; NaN for members that diverged."""
-        finite = torch.isfinite(values["train_loss"])
+        """Return what is to be as low as possible; without validation the latest epoch is the best one."""
         if self._val is None:
-            # Without validation the latest epoch is the best one.
-            return torch.where(finite, -float(epoch), torch.nan)
-        return torch.where(finite, self._training.to_minimise(values[self._training.monitor]), torch.nan)
+            return torch.full_like(values["train_loss"], -epoch)
+        return self._training.to_minimise(values[self._training.monitor])
 
     def _after_step(self, epoch: int) -> Callable[[], None] | None:
         callback = self._training.after_step
@@ -138,9 +154,8 @@ class Trainer:
         def call() -> None:
             self._steps += 1
             stack = self._stack
-            callback(
-                Moment(self._steps, epoch, stack.members, stack.params, stack.masks, self._step.patterns)
-            )
+            params = MappingProxyType(stack.params)
+            callback(Moment(self._steps, epoch, stack.members, params, stack.masks, self._step.patterns))
 
         return call
 
