@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-# torch first and pinned: an unpinned torch would bring several gigabytes of CUDA to machines without a GPU.
+# torch first, at the tested version: a machine that has its own build of it (CPU, CUDA) is asked for that one.
 TORCH := $(shell grep '^torch==' constraints.txt)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 

@@ -53,7 +53,7 @@ def test_data_list_as_table_and_json(tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         (("data", "get", "mnst"), "error: unknown data set 'mnst'; did you mean 'mnist'"),
-        (("data", "get", "digits"), "error: 'digits' is embedded and has no files of its own"),
+        (("data", "get", "fashion"), "error: unknown data set 'fashion'; did you mean 'fashion-mnist'"),
     ],
 )
 def test_errors_are_one_line_and_status_1(arguments: tuple[str, ...], message: str) -> None:
@@ -75,8 +75,15 @@ def test_debug_shows_the_traceback_wherever_it_stands() -> None:
 def test_a_missing_data_folder_is_named(tmp_path: Path) -> None:
     missing = tmp_path / "nowhere"
     done = run("data", "list", DOVETAIL_DATA=str(missing))
+    assert done.returncode == 0
+    assert done.stderr == f"warning: $DOVETAIL_DATA is {missing}, which is not a folder\n"
+    done = run("data", "get", "halves", DOVETAIL_DATA=str(missing))
     assert done.returncode == 1
-    assert str(missing) in done.stderr
+    assert f"{missing} ($DOVETAIL_DATA) does not exist" in done.stderr
+
+
+def test_getting_what_needs_no_files() -> None:
+    assert run("data", "get", "digits").stdout == "digits: needs no files\n"
 
 
 @pytest.mark.parametrize("arguments", [("dta",), ("data", "list", "--jsn"), ("data", "get")])

@@ -1,7 +1,8 @@
 """Neural networks made of parts that fit.
 
-The names below are the public surface; everything else may change between versions. They are imported on
-first use, so that ``import dovetail`` (and ``dovetail --help``) does not wait for torch.
+The names below, and those that the folders `data`, `nets`, `prune` and `population` export, are the public
+surface; everything else may change between versions. They are imported on first use, so that
+``import dovetail`` (and ``dovetail --help``) does not wait for torch.
 
 Examples
 --------

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import traceback
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -80,7 +82,8 @@ def list_data(as_json: Json = False) -> None:
     for heading in ("name", "what it is", "where"):
         table.add_column(heading, overflow="fold", no_wrap=heading == "name")
     for info in catalogue():
-        where = {"embedded": "in scikit-learn", "generated": "generated", "files": "not here yet"}[info.kind]
+        made = f"generated from {info.needs}" if info.needs else "generated"
+        where = {"embedded": "in scikit-learn", "generated": made, "files": "not here yet"}[info.kind]
         settings = ", ".join(f"{name}={value}" for name, value in info.options.items())
         table.add_row(
             info.name,
@@ -88,9 +91,11 @@ def list_data(as_json: Json = False) -> None:
             str(info.found or where),
         )
     _print(table)
-    typer.echo(
-        "\nFiles are looked for in $DOVETAIL_DATA/NAME, then in the cache; dovetail data get NAME downloads them."
-    )
+    typer.echo("\nFiles are looked for in $DOVETAIL_DATA/NAME, then in the cache ($DOVETAIL_CACHE);")
+    typer.echo("dovetail data get NAME downloads them.")
+    folder = os.environ.get("DOVETAIL_DATA")
+    if folder and not Path(folder).expanduser().is_dir():
+        typer.echo(f"warning: $DOVETAIL_DATA is {folder}, which is not a folder", err=True)
 
 
 @data_app.command("get")
@@ -100,7 +105,8 @@ def get_data(
     """Make sure that the files of a data set are there (download and check them), and say where."""
     from .data import get
 
-    typer.echo(f"{name}: {get(name)}")
+    folder = get(name)
+    typer.echo(f"{name}: {folder or 'needs no files'}")
 
 
 def _print(table: Table) -> None:

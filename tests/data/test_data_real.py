@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 import torch
 
 from dovetail.data import idx, load, yeast
+from dovetail.errors import DataError
 
 SHARED = Path(__file__).parents[2].parent / "shared"
 SHARED_TOOL = SHARED / "tools" / "lay_out_data.py"
@@ -60,6 +62,25 @@ def test_the_hashes_in_the_code_are_those_of_the_official_files(root: Path) -> N
         folder = provide(root, name) / name
         for download in source.downloads:
             assert hashlib.sha256((folder / download.file).read_bytes()).hexdigest() == download.sha256
+
+
+@pytest.mark.parametrize("name", ["mnist", "yeast"])
+def test_files_cut_short_are_refused(root: Path, name: str, tmp_path: Path) -> None:
+    folder = tmp_path / name
+    shutil.copytree(provide(root, name) / name, folder)
+    if name == "mnist":
+        for kind in (
+            "images-idx3",
+            "labels-idx1",
+        ):  # whole files, but the test set's under the training set's name
+            shutil.copy(folder / f"t10k-{kind}-ubyte.gz", folder / f"train-{kind}-ubyte.gz")
+        message = "10,000 images, but the official file 60,000"
+    else:
+        lines = (folder / "yeast.data").read_text().splitlines(keepends=True)
+        (folder / "yeast.data").write_text("".join(lines[:700]))
+        message = "700 proteins, but the official file 1,484"
+    with pytest.raises(DataError, match=message):
+        load(name, tmp_path)
 
 
 def test_har_time_features(root: Path) -> None:

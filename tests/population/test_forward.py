@@ -65,6 +65,7 @@ def test_chosen_max_pooling(kernel_h: int, kernel_w: int, size: int) -> None:
     agree(lambda x: chosen_max_pool2d(x, kernel), lambda x: F.max_pool2d(x, kernel), x)
 
 
+@pytest.mark.filterwarnings("ignore:Using padding='same' with even kernel")
 @pytest.mark.parametrize(
     "layer",
     [

@@ -390,7 +390,7 @@ def test_history_and_scores_as_tables() -> None:
     assert table["seed"].tolist() == [4, 4, 4, 5, 5, 5]
     assert table["loss"].tolist() == history["loss"].T.flatten().tolist()
     assert population.evaluate(split).to_frame().shape == (2, 3)
-    assert repr(history).startswith("History(2 members, 3-3 epochs, train_loss, loss, accuracy")
+    assert repr(history).startswith("History(2 members, 3 epochs, train_loss, loss, accuracy")
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")

@@ -8,8 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from dovetail.errors import SpecError
-from dovetail.population import Population
-from dovetail.population import population as population_module
+from dovetail.population import Population, measuring
 from dovetail.prune import prune_units
 
 from .helpers import cnn, images, mlp
@@ -37,7 +36,7 @@ def by_hand(network: nn.Sequential, x: Tensor, y: Tensor) -> dict[str, Tensor]:
 def test_scores_are_those_of_each_member_alone(
     build: type[nn.Module], batch: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(population_module, "evaluation_batch", lambda *_: batch)
+    monkeypatch.setattr(measuring, "evaluation_batch", lambda *_: batch)
     split = images(40, dtype=torch.float64)
     population = Population(build, [0, 1, 2], device="cpu", dtype=torch.float64)
     scores = population.unit_sensitivity(split)

@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from .damage import damaged, read_bytes
+from .damage import check_count, damaged, read_bytes
 from .dataset import Split
 from .options import Fraction
 from .registry import Content, register
@@ -18,6 +18,7 @@ from .splits import held_out, standardise_
 
 _CLASSES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
 _SHAPE = (3, 32, 32)
+_IMAGES = 10_000
 _RECORD = 1 + 3 * 32 * 32
 _TRAIN_FILES = tuple(f"data_batch_{number}.bin" for number in range(1, 6))
 _TEST_FILE = "test_batch.bin"
@@ -55,6 +56,7 @@ def _read(path: Path) -> NDArray[np.uint8]:
     if len(content) % _RECORD:
         raise damaged(path, f"holds {len(content):,} bytes, not a multiple of the {_RECORD:,} of a record")
     records = np.frombuffer(content, np.uint8).reshape(-1, _RECORD)
+    check_count(path, "images", len(records), _IMAGES)
     highest = records[:, 0].max()
     if highest >= len(_CLASSES):
         raise damaged(path, f"holds the label {highest}, but labels go from 0 to {len(_CLASSES) - 1}")

@@ -19,6 +19,16 @@ def damaged(path: Path, problem: str) -> DataError:
     return DataError(f"{path} {problem}: it was altered or truncated. {way_out}")
 
 
+OFFICIAL_COUNTS_ONLY = True
+"""Whether files must hold as many samples as the official ones; tests read smaller files."""
+
+
+def check_count(path: Path, what: str, found: int, official: int) -> None:
+    """Refuse a file of the right form that was cut short, or stands under another file's name."""
+    if OFFICIAL_COUNTS_ONLY and found != official:
+        raise damaged(path, f"holds {found:,} {what}, but the official file {official:,}")
+
+
 def read_bytes(path: Path) -> bytes:
     """Return a file's bytes; a file that is empty or cannot be read is a ``DataError``."""
     try:

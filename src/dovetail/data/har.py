@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from ..errors import DataError
-from .damage import damaged, read_lines
+from .damage import check_count, damaged, read_lines
 from .dataset import Split
 from .registry import Content, register
 from .sources import Download, Source
@@ -20,6 +20,7 @@ from .splits import standardise_, stratified
 
 _ACTIVITIES = ("WALKING", "WALKING_UPSTAIRS", "WALKING_DOWNSTAIRS", "SITTING", "STANDING", "LAYING")
 _COLUMNS = {"all": 561, "time": 265}
+_ROWS = {"train": 7352, "test": 2947}
 _SOURCE = Source(
     ("train/X_train.txt", "train/y_train.txt", "test/X_test.txt", "test/y_test.txt"),
     (
@@ -37,7 +38,8 @@ def har(folder: Path, *, features: Literal["all", "time"] = "all", classes: Lite
     """10,299 windows of smartphone sensor data from six activities (UCI HAR).
 
     ``features="time"`` takes the 265 time-domain features, ``"all"`` the 561 of both domains; ``classes=5``
-    leaves LAYING out. The official test set is kept, a fifth of the official training set validates.
+    leaves LAYING out. The official test set, with people of its own, is kept; a random fifth of the official
+    training set validates. Windows overlap by half, so validation shares signal with training, unlike the test.
     """
     columns = _COLUMNS[features]
     x, labels = _read_part(folder, "train", columns, classes)
@@ -55,6 +57,7 @@ def _read_part(folder: Path, part: str, columns: int, classes: int) -> tuple[Ten
     feature_file, label_file = (folder / part / f"{letter}_{part}.txt" for letter in "Xy")
     labels = _read_labels(label_file)
     lines = read_lines(feature_file)
+    check_count(feature_file, "rows", len(lines), _ROWS[part])
     if len(lines) != len(labels):
         raise damaged(feature_file, f"has {len(lines)} rows, but {label_file.name} {len(labels)} labels")
     x = _read_features(feature_file, lines)

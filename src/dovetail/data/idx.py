@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from .damage import damaged, read_bytes
+from .damage import check_count, damaged, read_bytes
 from .dataset import Split
 from .options import Fraction
 from .registry import Content, register
@@ -18,6 +18,7 @@ from .sources import Download, Source
 from .splits import Indices, held_out
 
 _SIDE = 28
+_SAMPLES = {"train": 60_000, "t10k": 10_000}
 _UNSIGNED_BYTES = 0x0800
 """The part of an idx file's magic number that says what its entries are; the last byte counts dimensions."""
 
@@ -78,6 +79,7 @@ def _split(images: NDArray[np.uint8], labels: NDArray[np.uint8], rows: Indices) 
 def _read_part(folder: Path, part: str, classes: int) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
     image_file, label_file = (folder / f"{part}-{kind}-ubyte.gz" for kind in ("images-idx3", "labels-idx1"))
     images, labels = _read_idx(image_file, dimensions=3), _read_idx(label_file, dimensions=1)
+    check_count(image_file, "images", len(images), _SAMPLES[part])
     if images.shape[1:] != (_SIDE, _SIDE):
         raise damaged(image_file, f"holds images of shape {images.shape[1:]}, not {(_SIDE, _SIDE)}")
     if len(labels) != len(images):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeVar, get_type_hints
 
-from ..errors import DataError, unknown_name
+from ..errors import unknown_name
 from .dataset import Dataset, Split, Task
 from .options import Rule, check_options, rule_for
 from .sources import Source, fetch, find, open_source
@@ -39,6 +39,8 @@ class DataInfo:
         The options it takes, with their defaults.
     found : Path or None
         For a set of kind "files": the folder with its files, if they are all there.
+    needs : str or None
+        For a generated set: the data set that it is built on by default.
     """
 
     name: str
@@ -46,6 +48,7 @@ class DataInfo:
     kind: Kind
     options: dict[str, object]
     found: Path | None = None
+    needs: str | None = None
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,12 @@ class _Entry:
     description: str
     rules: dict[str, Rule] = field(default_factory=dict)
     defaults: dict[str, object] = field(default_factory=dict)
+
+    @property
+    def base(self) -> str | None:
+        """The data set that it is built on by default."""
+        base = self.defaults.get("base")
+        return None if base is None else str(base)
 
 
 _ENTRIES: dict[str, _Entry] = {}
@@ -96,12 +105,12 @@ def load(name: str, root: str | Path | None = None, **options: object) -> Datase
     Parameters
     ----------
     name : str
-        One of the names in ``catalogue()``.
+        One of the names in ``dovetail.data.catalogue()``.
     root : path, optional
         Data folder to use in place of ``$DOVETAIL_DATA``. Official files are looked for in ``root/name``,
         then in the cache (``$DOVETAIL_CACHE``), and downloaded into the cache if they are in neither.
     **options
-        What the data set offers, such as ``val=0.1`` or ``variant="diff"``; ``catalogue()`` lists them.
+        What the data set offers, such as ``val=0.1`` or ``variant="diff"``; the catalogue lists them.
 
     Returns
     -------
@@ -143,19 +152,25 @@ def catalogue(root: str | Path | None = None) -> tuple[DataInfo, ...]:
             entry.kind,
             dict(entry.defaults),
             find(name, entry.source, root) if entry.source else None,
+            entry.base,
         )
         for name, entry in sorted(_ENTRIES.items())
     )
 
 
-def get(name: str, root: str | Path | None = None) -> Path:
-    """Make sure that a data set's files are there, downloading them if need be, and return their folder."""
+def get(name: str, root: str | Path | None = None) -> Path | None:
+    """Make sure that a data set's files are there, downloading them if need be.
+
+    Returns
+    -------
+    Path or None
+        The folder with the files: the set's own, or those of the set that it is built on. None for a set that
+        needs no files.
+    """
     entry = _entry(name)
     if entry.source:
         return fetch(name, entry.source, root)
-    base = entry.defaults.get("base")
-    built_on = f"; it is built on {base!r} unless told otherwise, so get that" if base else ""
-    raise DataError(f"{name!r} is {entry.kind} and has no files of its own{built_on}")
+    return get(entry.base, root) if entry.base else None
 
 
 def _entry(name: str) -> _Entry:

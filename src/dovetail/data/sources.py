@@ -57,7 +57,10 @@ class Source:
 
 def find(name: str, source: Source, root: str | Path | None = None) -> Path | None:
     """Return the folder with all files of a data set, or None: the user's first, then the cache."""
-    own = _own_folder(name, root)
+    try:
+        own = _own_folder(name, root)
+    except DataError:  # a data folder that is not there holds nothing; loading from it says so
+        own = None
     return (own and source.complete_in(own)) or source.complete_in(_cache_folder(name))
 
 
@@ -159,7 +162,10 @@ def _own_folder(name: str, root: str | Path | None) -> Path | None:
     folder = Path(given).expanduser()
     if not folder.is_dir():
         origin = "root" if root else "$DOVETAIL_DATA"
-        raise DataError(f"the data folder {folder} ({origin}) does not exist; create it, or name another")
+        problem = (
+            "is not a folder; name one" if folder.exists() else "does not exist; create it, or name another"
+        )
+        raise DataError(f"the data folder {folder} ({origin}) {problem}")
     return folder / name
 
 
@@ -185,4 +191,4 @@ def _by_hand(source: Source, folder: Path) -> str:
     if source.archive_folder:
         first = folder / source.archive_folder / source.files[0]
         return f"fetch {urls} by hand and unpack it so that {first} exists"
-    return f"fetch {urls} by hand and put it in {folder}"
+    return f"fetch {urls} by hand and put {'it' if len(source.downloads) == 1 else 'them'} in {folder}"

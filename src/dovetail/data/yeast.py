@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from .damage import damaged, read_lines
+from .damage import check_count, damaged, read_lines
 from .dataset import Split
 from .registry import Content, register
 from .sources import Download, Source
@@ -15,6 +15,7 @@ from .splits import standardise_, stratified_in_three
 
 _FILE = "yeast.data"
 _FEATURES = 8
+_PROTEINS = 1484
 _SITES = ("CYT", "NUC", "MIT", "ME3", "ME2", "ME1", "EXC", "VAC", "POX", "ERL")
 _KEPT = ("CYT", "ME3", "MIT", "NUC")
 """The four sites with enough samples; the paper uses these."""
@@ -34,6 +35,7 @@ def yeast(folder: Path) -> Content:
     """1,299 yeast proteins with eight features, from the four largest sites in the cell (UCI Yeast)."""
     path = folder / _FILE
     rows = [_parse(path, number, line) for number, line in enumerate(read_lines(path), 1)]
+    check_count(path, "proteins", len(rows), _PROTEINS)
     rows = [(values, site) for values, site in rows if site in _KEPT]
     x = torch.tensor([values for values, _ in rows], dtype=torch.float64)
     labels = np.array([_KEPT.index(site) for _, site in rows], dtype=np.int64)

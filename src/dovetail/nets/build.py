@@ -45,10 +45,25 @@ class NetBuilder:
 def net_builder(spec: str | NetSpec, input_shape: Sequence[int], outputs: int) -> NetBuilder:
     """Return a builder of networks of one architecture.
 
+    ==============  =======================================  ================================================
+    spec            sizes                                    options and defaults
+    ==============  =======================================  ================================================
+    ``mlp:512-256`` units of the hidden layers               dropout=0.5, batch_norm, output_bias, init
+    ``lenet``       channels, then dense units: 64-120-64    dropout=0, batch_norm, output_bias, init
+    ``small-cnn``                                            dropout=0, output_bias=true, init=glorot-uniform
+    ``vgg16``                                                dropout=0, batch_norm=true, output_bias=true, init
+    ``vgg11``                                                batch_norm=true, output_bias=true, init
+    ``resnet18``                                             batch_norm=true, output_bias=true, init
+    ==============  =======================================  ================================================
+
+    Defaults are the papers'; so an ``mlp`` drops half of its hidden units in training and has no output bias
+    unless told otherwise. Flags are false where no default is given. ``init`` is default (PyTorch's),
+    kaiming-normal or glorot-uniform.
+
     Parameters
     ----------
     spec
-        A `NetSpec` or its text.
+        A `NetSpec` or its text, such as ``"mlp:512-256,dropout=0.2,output_bias=true"``.
     input_shape
         Shape of one sample, without the batch dimension.
     outputs

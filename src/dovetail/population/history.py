@@ -52,7 +52,8 @@ class History:
         return self.values[name]
 
     def __repr__(self) -> str:
-        epochs = f"{int(self.epochs.min())}-{int(self.epochs.max())}"
+        first, last = int(self.epochs.min()), int(self.epochs.max())
+        epochs = f"{first}" if first == last else f"{first}-{last}"
         return f"History({len(self.seeds)} members, {epochs} epochs, {', '.join(self.values)}, {self.seconds:.1f} s)"
 
     def to_frame(self) -> pd.DataFrame:

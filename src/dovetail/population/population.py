@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 import torch
 from torch import Tensor
 
-from ..data.dataset import Dataset, Split, Task
+from ..data.dataset import Dataset, Split
 from .batch_norm import average_stacked, has_batch_norm
 from .checks import (
     check_count,
@@ -20,25 +20,27 @@ from .checks import (
     check_targets,
     check_training,
 )
-from .evaluate import Evaluator, Scores, predict
 from .history import History
-from .members import Members
-from .memory import evaluation_batch, members_at_once
+from .measuring import MeasuredMembers, metrics_for
+from .memory import members_at_once
 from .noise import member_keys
-from .objectives import ACCURACIES, OBJECTIVES, Objective, task_of
+from .objectives import OBJECTIVES, Objective, task_of
 from .optimisers import Adam, Optimiser, step_sizes
 from .plan import Augment, Moment, Penalty, Stack, Training
 from .progress import FitProgress
-from .sensitivity import activation_shapes, averaged_sensitivity, default_layers
-from .stack import Tensors, put, take
+from .stack import Tensors, put
 from .trainer import Trainer, train_in_parts
 
 
-class Population(Members):
+class Population(MeasuredMembers):
     """M networks of one architecture as stacked tensors ``[M, ...]``.
 
     Networks with the same seed start from the same weights θ0, see their data in the same order and draw the
     same noise. What a member learns depends on its own seed and settings, never on who trains beside it.
+
+    Networks may be any modules that `torch.func.vmap` can follow: no decisions that depend on values, no
+    recurrent layers of torch's, and no random numbers but dropout, `torch.rand_like` and `torch.randn_like`
+    in training. Parameters that do not require gradients stay as they are; they are kept with the buffers.
 
     Parameters
     ----------
@@ -73,106 +75,6 @@ class Population(Members):
     True
     """
 
-    def __call__(self, x: Tensor) -> Tensor:
-        """Return every member's outputs for the same inputs, ``[members, samples, outputs]``."""
-        x = x.to(self.device, self.dtype)
-        cost = self._cost(x)
-        batch = evaluation_batch(cost, len(self), self.device)
-        parts = self._parts(cost, batch)
-        return torch.cat([predict(self._template, params, buffers, x, batch) for _, params, buffers in parts])
-
-    def evaluate(
-        self,
-        split: Split,
-        *,
-        objective: Objective | None = None,
-        metrics: Mapping[str, Objective] | None = None,
-        own: Mapping[str, Tensor] | None = None,
-    ) -> Scores:
-        """Measure every member on a split.
-
-        Parameters
-        ----------
-        split : Split
-            What to measure on.
-        objective : callable, optional
-            The loss; by default the one that fits the targets (see `fit`).
-        metrics : mapping, optional
-            More functions to average, by name; by default the accuracy where targets are classes or bits.
-        own : mapping, optional
-            The members' own parameters for these functions, ``{name: [members, ...]}``.
-
-        Returns
-        -------
-        Scores
-            ``"loss"`` and each metric, one value per member.
-        """
-        split = self._on_device(split, "given")
-        task = task_of(split.y)
-        functions = {"loss": objective or OBJECTIVES[task], **_metrics(task, metrics)}
-        check_own(functions, own or {})
-        cost = self._cost(split.x)
-        if objective is None:
-            check_fits_outputs(split.y, cost.outputs)
-        evaluator = Evaluator(self._template, functions, evaluation_batch(cost, len(self), self.device))
-        own = check_member_values(own or {}, len(self), self.device)
-        parts = [
-            evaluator(params, buffers, split, take(own, members))
-            for members, params, buffers in self._parts(cost, evaluator.batch_size)
-        ]
-        values = {name: torch.cat([part[name] for part in parts]) for name in functions}
-        return Scores({name: value.cpu() for name, value in values.items()}, self.seeds)
-
-    def unit_sensitivity(
-        self,
-        split: Split,
-        *,
-        layers: Sequence[str] | None = None,
-        objective: Objective | None = None,
-        own: Mapping[str, Tensor] | None = None,
-    ) -> Tensors:
-        """Return how much the loss hangs on each hidden unit: mean of ``abs(∂L/∂a · a)`` over samples.
-
-        Parameters
-        ----------
-        split : Split
-            Clean samples to average over.
-        layers : sequence of str, optional
-            Names of the modules whose outputs are the activations; by default all ReLUs.
-        objective, own
-            As in `evaluate`.
-
-        Returns
-        -------
-        dict of str to Tensor
-            ``{layer: [members, units]}``, as `dovetail.prune.prune_units` takes it.
-        """
-        split = self._on_device(split, "given")
-        task = task_of(split.y)
-        own = check_member_values(own or {}, len(self), self.device)
-        example = self._example()
-        names = default_layers(example) if layers is None else list(layers)
-        shapes = activation_shapes(example, names, split.x.cpu())
-        cost = self._cost(split.x)
-        batch = evaluation_batch(cost, len(self), self.device)
-        loss = objective or OBJECTIVES[task]
-        parts = [
-            averaged_sensitivity(
-                self._template, params, buffers, split, loss, take(own, members), shapes, batch
-            )
-            for members, params, buffers in self._parts(cost, batch)
-        ]
-        return {name: torch.cat([part[name] for part in parts]) for name in names}
-
-    def recompute_batch_norm(self, x: Tensor, *, batch_size: int = 512) -> Population:
-        """Recompute every member's batch-norm statistics from the same inputs (`recompute_batch_norm`)."""
-        x = x.to(self.device, self.dtype)
-        for members, params, buffers in self._parts(self._cost(x), batch_size):
-            average_stacked(self._template, params, buffers, x, batch_size)
-            if buffers is not self.buffers:
-                put(self.buffers, members, buffers)
-        return self
-
     def fit(
         self,
         train: Dataset | Split,
@@ -199,7 +101,11 @@ class Population(Members):
     ) -> History:
         """Train all members from their present weights, with a fresh optimiser.
 
-        Every member ends with the weights of its best epoch on ``val`` (its last epoch without ``val``).
+        Every member ends with the weights of its best epoch on ``val`` (its last epoch without ``val``). A fit
+        that is interrupted or fails leaves the members in training as they were.
+
+        Objective, metrics and penalty are traced once, on CUDA ``augment`` too: they may use tensors from
+        outside, but Python values in them are fixed from then on.
 
         Parameters
         ----------
@@ -212,8 +118,9 @@ class Population(Members):
         optimiser : Adam or SGD
             Its step size may differ between members. Default: ``Adam(lr=1e-3)``.
         objective : callable, optional
-            ``objective(logits, target, **own) -> [batch]``, for one network; by default cross-entropy for class
-            ids, bitwise cross-entropy for rows of 0/1, squared error for rows of other values.
+            ``objective(logits, target, **own) -> [batch]``, for one network: one loss per sample (torch's losses
+            give that with ``reduction="none"``). By default cross-entropy for class ids, bitwise cross-entropy for
+            rows of 0/1, squared error for rows of other values.
         own : mapping, optional
             Each member's own parameters of the objective and the metrics, ``{name: [members, ...]}``.
         targets, val_targets : Tensor, optional
@@ -233,9 +140,10 @@ class Population(Members):
         penalty : callable, optional
             ``penalty(params) -> [members]``, a function of the stacked parameters, added to the loss.
         augment : callable, optional
-            ``augment(x, noise) -> x``, applied to training inputs ``[members, batch, ...]``.
+            ``augment(x, noise) -> x``, applied to training inputs ``[members, batch, ...]``; `Noise` has an
+            example.
         after_step : callable, optional
-            Called with a `Moment` after every step; may change the parameters and masks in place.
+            Called with a `Moment` after every step; may change the parameters in place and set masks.
         stream : int
             Which random stream of the seeds to use; give each round of a procedure its own.
         at_once : int, optional
@@ -247,6 +155,20 @@ class Population(Members):
         -------
         History
             Losses and scores by epoch and member.
+
+        Examples
+        --------
+        Two networks that differ only in how soft their targets are:
+
+        >>> import dovetail as dt
+        >>> import torch.nn.functional as F
+        >>> def smoothed(logits, target, softness):
+        ...     hard = F.cross_entropy(logits, target, reduction="none")
+        ...     return (1 - softness) * hard - softness * F.log_softmax(logits, 1).mean(1)
+        >>> data = dt.load("digits")
+        >>> pair = dt.Population(dt.net_builder("mlp:32", data.input_shape, data.outputs), seeds=[0, 0])
+        >>> pair.fit(data, epochs=3, objective=smoothed, own={"softness": torch.tensor([0.0, 0.2])}, progress=False)
+        History(2 members, 3 epochs, train_loss, loss, accuracy, ...)
         """
         begun = time.perf_counter()
         if isinstance(train, Dataset):
@@ -257,7 +179,7 @@ class Population(Members):
         split = self._on_device(split, "training")
         val = None if val is None else self._on_device(val, "validation")
         training = Training(
-            epochs, batch_size, objective or OBJECTIVES[task], optimiser or Adam(), _metrics(task, metrics),
+            epochs, batch_size, objective or OBJECTIVES[task], optimiser or Adam(), metrics_for(task, metrics),
             monitor, patience, goal, penalty, augment, after_step,
         )  # fmt: skip
         check_training(training, split, val, batch_norm=has_batch_norm(self._template), subsets=subsets)
@@ -312,9 +234,3 @@ class Population(Members):
         """Return a mask for every parameter: the present one, or one that keeps all."""
         whole = {name: torch.ones_like(param, dtype=torch.bool) for name, param in self.params.items()}
         return whole | self.masks
-
-
-def _metrics(task: Task, metrics: Mapping[str, Objective] | None) -> Mapping[str, Objective]:
-    if metrics is not None:
-        return metrics
-    return {"accuracy": ACCURACIES[task]} if task in ACCURACIES else {}

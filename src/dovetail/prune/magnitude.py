@@ -32,7 +32,7 @@ def prune_by_magnitude(
     weights
         The tensors to prune; leave out those that are not to be pruned.
     masks
-        What earlier rounds left. Tensors without a mask count as whole.
+        What earlier rounds left. Tensors without a mask count as whole; masks of other tensors do not matter.
     rate
         Share of the entries still kept to prune now, rounded half to even. Give this or `sparsity`.
     sparsity
@@ -73,7 +73,7 @@ def prune_by_magnitude(
         raise SpecError("give either rate (of what is left) or sparsity (of everything), and not both")
     if scope not in ("tensor", "global"):
         raise unknown_name("scope", scope, ["tensor", "global"])
-    masks = masks or {}
+    masks = {name: mask for name, mask in (masks or {}).items() if name in weights}
     check_masks(weights, masks)
     check_finite(weights)
     if not weights:

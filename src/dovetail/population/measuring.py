@@ -1,0 +1,138 @@
+"""What the members of a population score: outputs, losses and metrics, sensitivity, statistics."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Self
+
+import torch
+from torch import Tensor
+
+from ..data.dataset import Split, Task
+from .batch_norm import average_stacked
+from .checks import check_fits_outputs, check_member_values, check_own
+from .evaluate import Evaluator, Scores, predict
+from .members import Members
+from .memory import evaluation_batch
+from .objectives import ACCURACIES, OBJECTIVES, Objective, task_of
+from .sensitivity import activation_shapes, averaged_sensitivity, default_layers
+from .stack import Tensors, put, take
+
+
+class MeasuredMembers(Members):
+    """Networks that can be measured; `Population` is this with training."""
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """Return every member's outputs for the same inputs, ``[members, samples, outputs]``."""
+        x = x.to(self.device, self.dtype)
+        cost = self._cost(x)
+        batch = evaluation_batch(cost, len(self), self.device)
+        parts = self._parts(cost, batch)
+        return torch.cat([predict(self._template, params, buffers, x, batch) for _, params, buffers in parts])
+
+    def evaluate(
+        self,
+        split: Split,
+        *,
+        objective: Objective | None = None,
+        metrics: Mapping[str, Objective] | None = None,
+        own: Mapping[str, Tensor] | None = None,
+    ) -> Scores:
+        """Measure every member on a split.
+
+        Parameters
+        ----------
+        split : Split
+            What to measure on.
+        objective : callable, optional
+            The loss; by default the one that fits the targets (see `fit`).
+        metrics : mapping, optional
+            More functions to average, by name; by default the accuracy where targets are classes or bits.
+        own : mapping, optional
+            The members' own parameters for these functions, ``{name: [members, ...]}``.
+
+        Returns
+        -------
+        Scores
+            ``"loss"`` and each metric, one value per member.
+
+        Examples
+        --------
+        >>> import dovetail as dt
+        >>> data = dt.load("digits")
+        >>> population = dt.Population(dt.net_builder("mlp:8", data.input_shape, data.outputs), seeds=[0, 1])
+        >>> list(population.evaluate(data.test).values)
+        ['loss', 'accuracy']
+        """
+        split = self._on_device(split, "given")
+        task = task_of(split.y)
+        functions = {"loss": objective or OBJECTIVES[task], **metrics_for(task, metrics)}
+        check_own(functions, own or {})
+        cost = self._cost(split.x)
+        if objective is None:
+            check_fits_outputs(split.y, cost.outputs)
+        evaluator = Evaluator(self._template, functions, evaluation_batch(cost, len(self), self.device))
+        own = check_member_values(own or {}, len(self), self.device)
+        parts = [
+            evaluator(params, buffers, split, take(own, members))
+            for members, params, buffers in self._parts(cost, evaluator.batch_size)
+        ]
+        values = {name: torch.cat([part[name] for part in parts]) for name in functions}
+        return Scores({name: value.cpu() for name, value in values.items()}, self.seeds)
+
+    def unit_sensitivity(
+        self,
+        split: Split,
+        *,
+        layers: Sequence[str] | None = None,
+        objective: Objective | None = None,
+        own: Mapping[str, Tensor] | None = None,
+    ) -> Tensors:
+        """Return how much the loss hangs on each hidden unit: mean of ``abs(∂L/∂a · a)`` over samples.
+
+        Parameters
+        ----------
+        split : Split
+            Clean samples to average over.
+        layers : sequence of str, optional
+            Names of the modules whose outputs are the activations; by default all ReLUs.
+        objective, own
+            As in `evaluate`.
+
+        Returns
+        -------
+        dict of str to Tensor
+            ``{layer: [members, units]}``, as `dovetail.prune.prune_units` takes it.
+        """
+        split = self._on_device(split, "given")
+        task = task_of(split.y)
+        own = check_member_values(own or {}, len(self), self.device)
+        example = self._example()
+        names = default_layers(example) if layers is None else list(layers)
+        shapes = activation_shapes(example, names, split.x.cpu())
+        cost = self._cost(split.x)
+        batch = evaluation_batch(cost, len(self), self.device)
+        loss = objective or OBJECTIVES[task]
+        parts = [
+            averaged_sensitivity(
+                self._template, params, buffers, split, loss, take(own, members), shapes, batch
+            )
+            for members, params, buffers in self._parts(cost, batch)
+        ]
+        return {name: torch.cat([part[name] for part in parts]) for name in names}
+
+    def recompute_batch_norm(self, x: Tensor, *, batch_size: int = 512) -> Self:
+        """Recompute every member's batch-norm statistics from the same inputs (`recompute_batch_norm`)."""
+        x = x.to(self.device, self.dtype)
+        for members, params, buffers in self._parts(self._cost(x), batch_size):
+            average_stacked(self._template, params, buffers, x, batch_size)
+            if buffers is not self.buffers:
+                put(self.buffers, members, buffers)
+        return self
+
+
+def metrics_for(task: Task, metrics: Mapping[str, Objective] | None) -> Mapping[str, Objective]:
+    """Return the metrics to use: the given ones, or those that fit the task."""
+    if metrics is not None:
+        return metrics
+    return {"accuracy": ACCURACIES[task]} if task in ACCURACIES else {}
