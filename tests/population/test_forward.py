@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.func import vmap
 
 from dovetail.population import Noise, member_keys
-from dovetail.population.forward import MemberOperations, chosen_max_pool2d, linear, patch_conv2d
+from dovetail.population.forward import MemberOperations, linear, max_pool2d_apart, patch_conv2d
 
 
 def agree(ours: Callable[..., Tensor], theirs: Callable[..., Tensor], *inputs: Tensor) -> None:
@@ -58,11 +58,11 @@ def test_patch_convolution(channels: int, kernel_h: int, kernel_w: int, stride: 
 
 
 @given(st.integers(1, 3), st.integers(1, 3), st.integers(3, 8))
-def test_chosen_max_pooling(kernel_h: int, kernel_w: int, size: int) -> None:
+def test_max_pooling_without_overlap(kernel_h: int, kernel_w: int, size: int) -> None:
     # Whole numbers, so that many windows hold equal values: the first must be chosen, as torch does.
     x = torch.randint(3, (2, 2, 2, size, size + 1))
     kernel = (kernel_h, kernel_w)
-    agree(lambda x: chosen_max_pool2d(x, kernel), lambda x: F.max_pool2d(x, kernel), x)
+    agree(lambda x: max_pool2d_apart(x, kernel), lambda x: F.max_pool2d(x, kernel), x)
 
 
 @pytest.mark.filterwarnings("ignore:Using padding='same' with even kernel")

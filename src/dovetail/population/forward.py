@@ -7,7 +7,7 @@ because the wording decides what the stacked version costs; the result is the sa
   what they belong to; transposed ones, which `vmap` would give, make all that follows several times slower;
 - a convolution over few input values per output (a first layer) as a product of patches: as a grouped
   convolution, which is what `vmap` would make of it, each group is too thin for the hardware;
-- max-pooling without overlap on CUDA as a choice of positions: its backward pass is then one scatter;
+- max-pooling without overlap on CUDA with a backward pass of its own, one scatter;
 - dropout, `rand_like` and `randn_like` with noise that belongs to the member (see `noise`).
 """
 
@@ -72,10 +72,35 @@ def patch_conv2d(
     return (kernels @ patches).view(len(x), len(weight), height, width)
 
 
-def chosen_max_pool2d(x: Tensor, kernel: tuple[int, ...]) -> Tensor:
-    """Max-pooling without overlap: find the positions first, then pick them."""
-    _, positions = F.max_pool2d(x.detach(), kernel, return_indices=True)
-    return x.flatten(-2).gather(-1, positions.flatten(-2)).view(positions.shape)
+class _MaxPool(torch.autograd.Function):
+    """Max-pooling without overlap: no two windows share a position, so gradients are put, not added."""
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(x: Tensor, kernel: tuple[int, ...]) -> tuple[Tensor, Tensor]:
+        return F.max_pool2d(x, kernel, return_indices=True)
+
+    @staticmethod
+    def setup_context(
+        ctx: Any, inputs: tuple[Tensor, tuple[int, ...]], output: tuple[Tensor, Tensor]
+    ) -> None:
+        ctx.mark_non_differentiable(output[1])
+        ctx.save_for_backward(output[1])
+        ctx.input_shape = inputs[0].shape
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor, _: Tensor) -> tuple[Tensor, None]:
+        (positions,) = ctx.saved_tensors
+        zeros = gradient.new_zeros(ctx.input_shape).flatten(-2)
+        return zeros.scatter(-1, positions.flatten(-2), gradient.flatten(-2)).view(ctx.input_shape), None
+
+
+def max_pool2d_apart(x: Tensor, kernel: tuple[int, ...]) -> Tensor:
+    """Max-pooling without overlap, with a backward pass of its own."""
+    values, _ = _MaxPool.apply(x, kernel)  # type: ignore[no-untyped-call]
+    result: Tensor = values
+    return result
 
 
 class MemberOperations(TorchFunctionMode):
@@ -141,7 +166,7 @@ def _max_pool2d_rule(
     apart = kernel == _pair(stride or kernel) and _pair(padding) == (0, 0) and _pair(dilation) == (1, 1)
     if not (apart and x.is_cuda) or ceil_mode or return_indices:
         return NotImplemented
-    return chosen_max_pool2d(x, kernel)
+    return max_pool2d_apart(x, kernel)
 
 
 def _pair(value: int | Sequence[int]) -> tuple[int, ...]:

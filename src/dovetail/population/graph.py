@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.fx import GraphModule
+from torch.fx import GraphModule, Node
 from torch.fx.experimental.proxy_tensor import make_fx
 
 from ..errors import DovetailError, TrainingError
@@ -70,15 +70,24 @@ def clear_errors() -> Iterator[None]:
 
 
 def _tidy(recording: GraphModule) -> None:
-    """Drop what is not used, and add into fresh zeros in place instead of into a copy of them."""
+    """Drop what is not used, and scatter into fresh zeros in place instead of into a copy of them."""
     recording.graph.eliminate_dead_code()
     aten = torch.ops.aten
+    in_place = {aten.scatter_add.default: aten.scatter_add_.default, aten.scatter.src: aten.scatter_.src}
     for node in recording.graph.nodes:
-        if node.target is aten.scatter_add.default:
-            zeros = node.args[0]
-            if zeros.target in (aten.new_zeros.default, aten.zeros.default) and len(zeros.users) == 1:
-                node.target = aten.scatter_add_.default
+        if node.target in in_place and _is_fresh(node.args[0]):
+            node.target = in_place[node.target]
     recording.recompile()
+
+
+def _is_fresh(node: Node) -> bool:
+    """Whether a node is zeros, or a view of zeros, that nothing else uses."""
+    aten = torch.ops.aten
+    while len(node.users) == 1 and node.target in (aten.view.default, aten.reshape.default):
+        source = node.args[0]
+        assert isinstance(source, Node)
+        node = source
+    return len(node.users) == 1 and node.target in (aten.new_zeros.default, aten.zeros.default)
 
 
 class Captured:
