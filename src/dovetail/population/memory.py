@@ -5,8 +5,8 @@ optimiser's tensors, the best checkpoint, a temporary), a byte per weight for it
 activations that autograd saves (the other half are gradients and temporaries). Activations are measured on
 the network itself.
 
-On a GPU the limit is its free memory. On a CPU it is `CPU_WORKING_SET`: past it larger stacks stop getting
-faster (docs/performance.md), and thin convolutions get slower.
+On a GPU the limit is its free memory. On a CPU it is `CPU_WORKING_SET`: larger stacks no longer get faster,
+and past the caches they get slower (docs/performance.md).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from torch import Tensor, nn
 
 from ..errors import ShapeError
 
-CPU_WORKING_SET = 256 * 2**20
+CPU_WORKING_SET = 128 * 2**20
 """Bytes that a stack may occupy while it trains on a CPU."""
 
 _GPU_SHARE = 0.8
@@ -89,7 +89,10 @@ def members_at_once(cost: MemberCost, batch_size: int, optimiser_slots: int, dev
         budget = int((torch.cuda.mem_get_info(device)[0] + spare) * _GPU_SHARE)
     else:
         budget = min(CPU_WORKING_SET, _free_memory() // 2)
-    return max(1, budget // cost.training(batch_size, optimiser_slots))
+    most = max(1, budget // cost.training(batch_size, optimiser_slots))
+    if device.type == "cpu":
+        most = max(1, most - most % torch.get_num_threads())  # products share members out to threads
+    return most
 
 
 def evaluation_batch(cost: MemberCost, members: int, device: torch.device) -> int:
