@@ -6,7 +6,7 @@ from torch import nn
 
 from .architecture import Architecture
 from .options import flag, rate
-from .parts import Parts, convolution, dense, image_shape, sequential
+from .parts import Parts, convolution, dense_end, image_shape, sequential
 
 
 def _build(
@@ -26,10 +26,9 @@ def _build(
     parts.append(("flatten", nn.Flatten()))
     # 5 x 5 with padding 1 takes two pixels off each side length, the pooling halves what is left.
     features = filters * ((height - 2) // 2) * ((width - 2) // 2)
-    for number, units in enumerate(hidden, start=1):
-        parts += dense(f"dense{number}", features, units, batch_norm=batch_norm, dropout=dropout)
-        features = units
-    parts.append(("output", nn.Linear(features, outputs, bias=output_bias)))
+    parts += dense_end(
+        features, hidden, outputs, output_bias=output_bias, batch_norm=batch_norm, dropout=dropout
+    )
     return sequential(parts)
 
 

@@ -8,7 +8,7 @@ from torch import nn
 
 from .architecture import Architecture
 from .options import flag, rate
-from .parts import Parts, dense, sequential
+from .parts import dense_end, sequential
 
 
 def _build(
@@ -20,13 +20,15 @@ def _build(
     batch_norm: bool,
     output_bias: bool,
 ) -> nn.Module:
-    width = math.prod(input_shape)
-    parts: Parts = [("flatten", nn.Flatten())]
-    for number, units in enumerate(sizes, start=1):
-        parts += dense(f"dense{number}", width, units, batch_norm=batch_norm, dropout=dropout)
-        width = units
-    parts.append(("output", nn.Linear(width, outputs, bias=output_bias)))
-    return sequential(parts)
+    end = dense_end(
+        math.prod(input_shape),
+        sizes,
+        outputs,
+        output_bias=output_bias,
+        batch_norm=batch_norm,
+        dropout=dropout,
+    )
+    return sequential([("flatten", nn.Flatten()), *end])
 
 
 MLP = Architecture(

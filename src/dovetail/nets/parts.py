@@ -55,6 +55,23 @@ def dense(name: str, inputs: int, units: int, *, batch_norm: bool = False, dropo
     return parts
 
 
+def dense_end(
+    inputs: int,
+    hidden: Iterable[int],
+    outputs: int,
+    *,
+    output_bias: bool,
+    batch_norm: bool = False,
+    dropout: float = 0.0,
+) -> Parts:
+    """Return what a network ends in: dense hidden layers ``dense1``, ``dense2``, ... and the layer ``output``."""
+    parts: Parts = []
+    for number, units in enumerate(hidden, start=1):
+        parts += dense(f"dense{number}", inputs, units, batch_norm=batch_norm, dropout=dropout)
+        inputs = units
+    return [*parts, ("output", nn.Linear(inputs, outputs, bias=output_bias))]
+
+
 def image_shape(net: str, input_shape: tuple[int, ...], smallest: int = 1) -> tuple[int, int, int]:
     """Return channels, height and width, or raise `ShapeError` when these are not images large enough."""
     if len(input_shape) != 3:

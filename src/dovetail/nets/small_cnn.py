@@ -6,7 +6,7 @@ from torch import nn
 
 from .architecture import Architecture
 from .options import flag, rate
-from .parts import Parts, convolution, dense, image_shape, sequential
+from .parts import Parts, convolution, dense_end, image_shape, sequential
 
 _CHANNELS = 64
 _UNITS = 128
@@ -27,8 +27,8 @@ def _build(
     parts += convolution("conv2", _CHANNELS, _CHANNELS, pool=True, dropout=after_conv)
     parts += convolution("conv3", _CHANNELS, _CHANNELS, pool=True, dropout=after_conv)
     parts.append(("flatten", nn.Flatten()))
-    parts += dense("dense1", _CHANNELS * (height // 4) * (width // 4), _UNITS, dropout=dropout)
-    parts.append(("output", nn.Linear(_UNITS, outputs, bias=output_bias)))
+    features = _CHANNELS * (height // 4) * (width // 4)
+    parts += dense_end(features, [_UNITS], outputs, output_bias=output_bias, dropout=dropout)
     return sequential(parts)
 
 

@@ -6,7 +6,7 @@ from torch import nn
 
 from .architecture import Architecture
 from .options import flag, rate
-from .parts import Parts, convolution, dense, image_shape, sequential
+from .parts import Parts, convolution, dense_end, image_shape, sequential
 
 # Channels of the convolutions, block by block; each block ends in a pooling.
 _BLOCKS_16 = ((64, 64), (128, 128), (256, 256, 256), (512, 512, 512), (512, 512, 512))
@@ -52,8 +52,9 @@ def _build_16(
     if dropout:
         parts.append(("features_dropout", nn.Dropout(dropout)))
     parts.append(("flatten", nn.Flatten()))
-    parts += dense("dense1", features, 512, batch_norm=batch_norm, dropout=dropout)
-    parts.append(("output", nn.Linear(512, outputs, bias=output_bias)))
+    parts += dense_end(
+        features, [512], outputs, output_bias=output_bias, batch_norm=batch_norm, dropout=dropout
+    )
     return sequential(parts)
 
 
@@ -62,7 +63,7 @@ def _build_11(
 ) -> nn.Module:
     parts, features = _convolutions("vgg11", _BLOCKS_11, input_shape, dropout=0.0, batch_norm=batch_norm)
     parts.append(("flatten", nn.Flatten()))
-    parts.append(("output", nn.Linear(features, outputs, bias=output_bias)))
+    parts += dense_end(features, [], outputs, output_bias=output_bias)
     return sequential(parts)
 
 
