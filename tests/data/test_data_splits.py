@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_digits
 
-from dovetail.data import load
+from dovetail.data import Split, load
 from dovetail.data.splits import held_out, standardise_, stratified, stratified_in_three
 from dovetail.errors import DataError
 
@@ -66,3 +66,12 @@ def test_digits_are_scikit_learns_scaled_to_one() -> None:
         assert {(tuple(image), label) for image, label in zip(images, split.y.tolist(), strict=True)} <= rows
     assert [len(split) for split in data.splits.values()] == [1149, 288, 360]
     assert data.fingerprint == load("digits").fingerprint
+
+
+def test_a_split_holds_tensors() -> None:
+    with pytest.raises(
+        DataError, match=r"x of a split must be a torch tensor, not ndarray; use torch\.as_tensor"
+    ):
+        Split(np.zeros((3, 2)), torch.zeros(3))  # type: ignore[arg-type]
+    with pytest.raises(DataError, match="3 samples, 2 targets"):
+        Split(torch.zeros(3, 2), torch.zeros(2))

@@ -39,6 +39,10 @@ class Split:
     y: Tensor
 
     def __post_init__(self) -> None:
+        for name in ("x", "y"):
+            if not isinstance(getattr(self, name), Tensor):
+                kind = type(getattr(self, name)).__name__
+                raise DataError(f"{name} of a split must be a torch tensor, not {kind}; use torch.as_tensor")
         if len(self.x) != len(self.y):
             raise DataError(
                 f"a split needs one target per sample: {len(self.x)} samples, {len(self.y)} targets"

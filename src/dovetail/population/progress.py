@@ -18,11 +18,11 @@ class FitProgress:
         console = Console(stderr=True)
         self._bar = Progress(
             TextColumn("{task.description}"),
-            BarColumn(),
+            BarColumn(bar_width=20),
             TextColumn("{task.percentage:>3.0f} %"),
-            TextColumn("{task.fields[rate]}"),
-            TimeRemainingColumn(),
+            TimeRemainingColumn(compact=True),
             TextColumn("{task.fields[news]}"),
+            TextColumn("{task.fields[rate]}"),
             console=console,
             transient=True,
             disable=not (show and console.is_terminal),
@@ -42,4 +42,18 @@ class FitProgress:
         """Record finished steps and what is worth showing of them."""
         self._bar.advance(self._task, network_steps)
         speed = self._bar.tasks[0].speed or self._bar.tasks[0].finished_speed
-        self._bar.update(self._task, rate=f"{speed:,.0f} network-steps/s" if speed else "", news=news)
+        self._bar.update(self._task, rate=f"{_short(speed)} steps/s" if speed else "", news=news)
+
+
+def _short(number: float) -> str:
+    """Return a number in a few characters.
+
+    Examples
+    --------
+    >>> _short(950), _short(12_345), _short(3_200_000)
+    ('950', '12k', '3.2M')
+    """
+    for size, letter in ((1e6, "M"), (1e3, "k")):
+        if number >= size:
+            return f"{number / size:.2g}{letter}"
+    return f"{number:.0f}"

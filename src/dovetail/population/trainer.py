@@ -117,7 +117,7 @@ class Trainer:
             shown = values[training.monitor if self._val is not None else "train_loss"][live].nanmean()
             progress.advance(
                 self._step.steps_per_epoch * int(live.sum()),
-                f"epoch {epoch + 1}/{training.epochs}, {training.monitor} {shown:.4g}",
+                f"epoch {epoch + 1}/{training.epochs}  {training.monitor} {shown:.3g}",
             )
             staying = (~standing.done[self._rows]).nonzero().squeeze(1)
             if not len(staying):
