@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import torch
-import triton  # type: ignore[import-not-found]
-import triton.language as tl  # type: ignore[import-not-found]
+import triton
+import triton.language as tl
 from torch import Tensor
 
 from .optimisers import Adam
@@ -20,8 +20,8 @@ from .steppers import StepTensors
 _BLOCK = 1024
 
 
-@triton.jit  # type: ignore[untyped-decorator]
-def _adam(  # type: ignore[no-untyped-def]
+@triton.jit
+def _adam(
     param, grad, mean, square, pattern, lr, powers, active, values, members, blocks,
     beta1: tl.constexpr, beta2: tl.constexpr, eps: tl.constexpr, decay: tl.constexpr,
     masked: tl.constexpr, skipping: tl.constexpr, block: tl.constexpr,

@@ -26,9 +26,10 @@ class History:
     epochs : Tensor
         How many epochs each member trained.
     best_epoch : Tensor
-        The epoch (from 0) whose weights each member has now; -1 when no epoch was better than the start.
+        The epoch (from 0) whose weights each member has now; -1 when no epoch had a score, so that it has those
+        it started with.
     diverged : Tensor
-        Whether a member's loss became NaN or infinite, which stopped it.
+        Whether a member's training loss became NaN or infinite, which stopped it.
     seconds : float
         Wall-clock time of the fit.
     """

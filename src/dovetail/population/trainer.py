@@ -148,7 +148,6 @@ class Trainer:
     def _after_step(self, epoch: int) -> Callable[[], None] | None:
         callback = self._training.after_step
         if callback is None:
-            self._steps += self._step.steps_per_epoch
             return None
 
         def call() -> None:
