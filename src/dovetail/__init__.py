@@ -1,6 +1,7 @@
 """Neural networks made of parts that fit.
 
-The names below, and those that the folders `data`, `nets`, `prune` and `population` export, are the public
+The names below, and those that the folders `data`, `nets`, `prune`, `population` and
+`specialists` export, are the public
 surface; everything else may change between versions. They are imported on first use, so that
 ``import dovetail`` (and ``dovetail --help``) does not wait for torch.
 
@@ -23,31 +24,48 @@ if TYPE_CHECKING:
     from .data import BooleanTask, Dataset, Split, boolean_task, load
     from .nets import build_net, net_builder
     from .population import Population, recompute_batch_norm
+    from .specialists import (
+        Composite,
+        Specialist,
+        compatibility,
+        compose,
+        train_specialists,
+    )
 
 _HOMES = {
     "BooleanTask": "data",
+    "Composite": "specialists",
     "Dataset": "data",
     "Population": "population",
+    "Specialist": "specialists",
     "Split": "data",
     "boolean_task": "data",
     "build_net": "nets",
+    "compatibility": "specialists",
+    "compose": "specialists",
     "load": "data",
     "net_builder": "nets",
     "recompute_batch_norm": "population",
+    "train_specialists": "specialists",
 }
 
 __all__ = [
     "BooleanTask",
+    "Composite",
     "Dataset",
     "DovetailError",
     "Population",
+    "Specialist",
     "Split",
     "__version__",
     "boolean_task",
     "build_net",
+    "compatibility",
+    "compose",
     "load",
     "net_builder",
     "recompute_batch_norm",
+    "train_specialists",
 ]
 
 

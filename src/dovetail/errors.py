@@ -30,6 +30,18 @@ class TrainingError(DovetailError):
     """Training that cannot start or cannot go on."""
 
 
+class MisfitError(DovetailError):
+    """Specialists that do not fit together."""
+
+
+class FileFormatError(DovetailError):
+    """A file that is not ours, is damaged, or was altered."""
+
+
+class CompatibilityWarning(UserWarning):
+    """Specialists that can be added up but will get in each other's way."""
+
+
 def unknown_name(what: str, name: object, known: Iterable[str]) -> SpecError:
     """Return the error for a name that is not known, with the nearest names and the whole list.
 

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from ..data.dataset import Split
-from ..errors import ShapeError, TrainingError
+from ..errors import ShapeError, TrainingError, unknown_name
 from ..prune import apply_masks_, rewind
 from .checks import check_device, check_masks, check_seeds, check_split
 from .memory import MemberCost, home_of, measure_cost, members_at_once
@@ -77,6 +77,34 @@ class Members:
         for name in ("params", "buffers", "initial", "_initial_buffers", "masks"):
             setattr(chosen, name, take(getattr(self, name), index))
         return chosen
+
+    def start_from(self, tensors: Mapping[str, Tensor]) -> Self:
+        """Give the members other weights to start from, in place of those their seeds gave.
+
+        They are their weights now, and the θ0 that `rewind` returns to; masks stay in force. Tensors are given by
+        name, parameters and buffers alike, for all members ``[members, ...]``; those not given stay.
+
+        Examples
+        --------
+        >>> from dovetail.population import Population
+        >>> pair = Population(lambda: nn.Linear(1, 1, bias=False), seeds=[0, 0], device="cpu")
+        >>> pair.start_from({"weight": torch.tensor([[[2.0]], [[3.0]]])})(torch.ones(1, 1)).flatten()
+        tensor([2., 3.])
+        """
+        known = {**self.params, **self.buffers}
+        for name, tensor in tensors.items():
+            if name not in known:
+                raise unknown_name("tensor of the network", name, known)
+            if tensor.shape != known[name].shape:
+                raise ShapeError(
+                    f"{name!r} of {len(self)} members is {tuple(known[name].shape)}, not {tuple(tensor.shape)}"
+                )
+        for first, present in ((self.initial, self.params), (self._initial_buffers, self.buffers)):
+            for name in first.keys() & tensors.keys():
+                first[name] = tensors[name].detach().to(present[name], copy=True).contiguous()
+                present[name] = first[name].clone()
+        apply_masks_(self.params, self.masks)
+        return self
 
     def set_masks(self, masks: Mapping[str, Tensor]) -> Self:
         """Keep only the weights where a mask is 1: the others are 0 now and at every later step.

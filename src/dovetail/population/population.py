@@ -97,7 +97,7 @@ class Population(MeasuredMembers):
         after_step: Callable[[Moment], None] | None = None,
         stream: int = 0,
         at_once: int | None = None,
-        progress: bool = True,
+        progress: bool | str = True,
     ) -> History:
         """Train all members from their present weights, with a fresh optimiser.
 
@@ -148,8 +148,8 @@ class Population(MeasuredMembers):
             Which random stream of the seeds to use; give each round of a procedure its own.
         at_once : int, optional
             How many members to train together; by default as many as the device does well with.
-        progress : bool
-            Show a progress bar (on terminals only).
+        progress : bool or str
+            Show a progress bar (on terminals only); a text is its title.
 
         Returns
         -------
@@ -209,7 +209,8 @@ class Population(MeasuredMembers):
         history = History.empty(self.seeds, epochs, names)
         masked_before = set(self.masks)
         steps = epochs * -(-len(split) // batch_size) * len(self)
-        with FitProgress(f"{len(self)} networks", steps, show=progress) as bar:
+        title = progress if isinstance(progress, str) else f"{len(self)} networks"
+        with FitProgress(title, steps, show=bool(progress)) as bar:
             for part in train_in_parts(
                 self._template, everything, training, split, val, cost, history, bar, most
             ):

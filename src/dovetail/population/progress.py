@@ -8,6 +8,10 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 
+_WIDE = 110
+"""Columns from which a terminal has room for everything."""
+
+
 class FitProgress:
     """Counts network-steps: one step of one member.
 
@@ -16,13 +20,14 @@ class FitProgress:
 
     def __init__(self, title: str, total: int, *, show: bool) -> None:
         console = Console(stderr=True)
+        wide = console.width >= _WIDE
         self._bar = Progress(
             TextColumn("{task.description}"),
-            BarColumn(bar_width=20),
+            BarColumn(bar_width=20 if wide else 6),
             TextColumn("{task.percentage:>3.0f} %"),
             TimeRemainingColumn(compact=True),
             TextColumn("{task.fields[news]}"),
-            TextColumn("{task.fields[rate]}"),
+            *([TextColumn("{task.fields[rate]}")] if wide else []),
             console=console,
             transient=True,
             disable=not (show and console.is_terminal),

@@ -114,10 +114,8 @@ class Trainer:
             better, diverged = standing.update(self._rows, self._score(epoch, values), sound)
             self._keep(better.nonzero().squeeze(1), epoch)
             self._history.diverged[self._stack.members[diverged]] = True
-            shown = values[training.monitor if self._val is not None else "train_loss"][live].nanmean()
             progress.advance(
-                self._step.steps_per_epoch * int(live.sum()),
-                f"epoch {epoch + 1}/{training.epochs}  {training.monitor} {shown:.3g}",
+                self._step.steps_per_epoch * int(live.sum()), self._news(epoch, values, live)
             )
             staying = (~standing.done[self._rows]).nonzero().squeeze(1)
             if not len(staying):
@@ -132,6 +130,12 @@ class Trainer:
         if self._val is not None:
             values |= self._evaluator(stack.params, stack.buffers, self._val, stack.own, stack.val_targets)
         return {name: value.cpu() for name, value in values.items()}
+
+    def _news(self, epoch: int, values: dict[str, Tensor], live: Tensor) -> str:
+        """Return the epoch and what the members score in the mean: the metrics, or the loss if there are none."""
+        names = [name for name in values if name in self._training.metrics] or list(values)[-1:]
+        scores = [f"{name.replace('_', ' ')} {values[name][live].nanmean():.3f}" for name in names]
+        return ", ".join([f"epoch {epoch + 1}/{self._training.epochs}", *scores])
 
     def _record(self, epoch: int, values: dict[str, Tensor], live: Tensor) -> None:
         members = self._stack.members[live]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import torch
 
@@ -12,7 +12,7 @@ from .layers import Layer, find_layers
 
 def slot_masks(
     tensors: Mapping[str, torch.Tensor],
-    owner: int | Sequence[int],
+    owner: int | Collection[int] | Sequence[int | Collection[int]],
     owners: int,
     *,
     population: bool = False,
@@ -22,7 +22,8 @@ def slot_masks(
     Owner i of n has the units from floor(i h / n) up to floor((i + 1) h / n) of a hidden layer of h units.
     Between hidden layers only connections inside the slot are kept. All slots see all inputs and feed all
     outputs; an output bias is kept whole. Networks with different owners share no hidden parameter, so the
-    sum of their weights computes the sum of their logits.
+    sum of their weights computes the sum of their logits. A network may have the shares of several owners; they
+    are then one slot, inside which everything is connected.
 
     Parameters
     ----------
@@ -30,7 +31,8 @@ def slot_masks(
         The network's parameters in order. Batch-norm statistics may be among them; they are split as well.
         Residual shortcuts are fine; grouped convolutions are not, as their shapes hide what they read.
     owner
-        Number of the owner, from 0. For a population a sequence, one for each member.
+        Number of the owner, from 0, or the numbers of several. For a population a sequence with that for each
+        member.
     owners
         Number of owners that share the network.
     population
@@ -56,10 +58,10 @@ def slot_masks(
     for number, layer in enumerate(layers):
         rows = _whole(chosen, layer.units)
         if number < len(layers) - 1:
-            rows = _slot(layer, chosen, owners)
+            rows = _slot(layer, chosen)
         columns = _whole(chosen, layer.inputs)
         if number > 0:
-            columns = _input_slot(layer, layers[:number], chosen, owners)
+            columns = _input_slot(layer, layers[:number], chosen)
         slots[layer.weight] = rows[:, :, None] & columns[:, None, :]
         slots |= dict.fromkeys(layer.vectors, rows)
 
@@ -73,47 +75,58 @@ def slot_masks(
 
 
 def _checked_owners(
-    tensors: Mapping[str, torch.Tensor], owner: int | Sequence[int], owners: int, population: bool
+    tensors: Mapping[str, torch.Tensor],
+    owner: int | Collection[int] | Sequence[int | Collection[int]],
+    owners: int,
+    population: bool,
 ) -> torch.Tensor:
-    """Return the owners as a column ``[members, 1]``."""
-    if isinstance(owner, int) == population:
-        form = "a sequence of owners, one for each member," if population else "one owner"
-        raise SpecError(f"give {form} as whole numbers from 0; got {owner!r:.80}")
-    numbers = [owner] if isinstance(owner, int) else [int(number) for number in owner]
-    for number in numbers:
-        if not 0 <= number < owners:
-            raise SpecError(f"an owner must be one of 0 to {owners - 1} of the {owners} owners; got {number}")
+    """Return which owners' shares each member has, ``[members, owners]``."""
+    if isinstance(owner, int) and population:
+        raise SpecError(f"a population needs a sequence of owners, one for each member; got {owner!r:.80}")
+    members = list(owner) if population and not isinstance(owner, int) else [owner]
+    chosen = torch.zeros(len(members), owners, dtype=torch.bool)
+    for place, member in enumerate(members):
+        for number in [member] if isinstance(member, int) else member:
+            if not isinstance(number, int) or isinstance(number, bool) or not 0 <= number < owners:
+                raise SpecError(
+                    f"an owner must be one of 0 to {owners - 1} of the {owners} owners; got {number!r:.80}"
+                )
+            chosen[place, number] = True
+    if not chosen.any(dim=1).all():
+        raise SpecError(f"a slot needs at least one owner; got {owner!r:.80}")
     for name, tensor in tensors.items():
-        if population and tensor.shape[:1] != (len(numbers),):
+        if population and tensor.shape[:1] != (len(members),):
             raise ShapeError(
-                f"{len(numbers)} owners for a population whose {name!r} is {tuple(tensor.shape)}"
+                f"{len(members)} owners for a population whose {name!r} is {tuple(tensor.shape)}"
             )
-    return torch.tensor(numbers)[:, None]
+    return chosen
 
 
 def _whole(chosen: torch.Tensor, size: int) -> torch.Tensor:
     return torch.ones(len(chosen), size, dtype=torch.bool)
 
 
-def _slot(layer: Layer, chosen: torch.Tensor, owners: int) -> torch.Tensor:
-    """Return which units of a layer each chosen owner has, ``[members, units]``."""
+def _slot(layer: Layer, chosen: torch.Tensor) -> torch.Tensor:
+    """Return which units of a layer are in each member's slot, ``[members, units]``."""
+    owners = chosen.shape[1]
     if layer.units < owners:
         raise ShapeError(
             f"{layer.weight!r} has {layer.units} units, too few for {owners} owners; "
             f"make the layer at least {owners} wide"
         )
-    units = torch.arange(layer.units)
-    return (units >= chosen * layer.units // owners) & (units < (chosen + 1) * layer.units // owners)
+    # The owner i of unit u is the one with floor(i h / n) <= u < floor((i + 1) h / n).
+    owner_of_unit = ((torch.arange(layer.units) + 1) * owners - 1) // layer.units
+    return chosen[:, owner_of_unit]
 
 
-def _input_slot(layer: Layer, earlier: list[Layer], chosen: torch.Tensor, owners: int) -> torch.Tensor:
-    """Return which inputs of a layer come from the slots of each chosen owner, ``[members, inputs]``."""
+def _input_slot(layer: Layer, earlier: list[Layer], chosen: torch.Tensor) -> torch.Tensor:
+    """Return which inputs of a layer come from each member's slot, ``[members, inputs]``."""
     # Latest first. The layer just before it in a chain; for a residual shortcut an older one of that width,
     # and widths decide the slots, so it does not matter which.
     for source in reversed(earlier):
         positions = layer.positions_after(source)
         if positions is not None:
-            return _slot(source, chosen, owners).repeat_interleave(positions, dim=1)
+            return _slot(source, chosen).repeat_interleave(positions, dim=1)
     raise ShapeError(
         f"{layer.weight!r} takes {layer.inputs} inputs, which are the units of no layer before it; "
         f"slots need to know where a layer's inputs come from"

@@ -1,0 +1,146 @@
+"""Measure specialists as the MaxEnt paper does, and past its limits: one JSON line per experiment.
+
+``python bench/specialists.py GROUP [GROUP ...] --out FILE`` where a group is ``pairs:mnist:shallow``,
+``slots:fashion-mnist:cnn`` and so on; see ``GROUPS``. Lines that FILE has already are not measured again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import dovetail as dt
+from dovetail.population import Adam
+from dovetail.specialists import Part, Team, disjoint_pairs, evaluate_all
+
+SEEDS = range(5)
+IMAGES = ("mnist", "fashion-mnist")
+PAPER: dict[tuple[str, str], dict[str, object]] = {
+    **{(data, "shallow"): {"net": "mlp:512"} for data in IMAGES},
+    **{(data, "deep"): {"net": "mlp:512-256"} for data in IMAGES},
+    **{(data, "cnn"): {"net": "lenet", "epochs": 15} for data in IMAGES},
+    ("har", "shallow"): {"net": "mlp:512,dropout=0", "epochs": 25, "lr": 1e-4},
+    ("har", "deep"): {"net": "mlp:512-256,dropout=0", "epochs": 25, "lr": 1e-4},
+    ("yeast", "shallow"): {"net": "mlp:256,dropout=0.2", "epochs": 25},
+    ("yeast", "deep"): {"net": "mlp:128-64,dropout=0.2", "epochs": 25},
+}
+"""The paper's settings; what is not named is the default."""
+
+Row = dict[str, object]
+
+
+def load(name: str) -> dt.Dataset:
+    return dt.load(name, features="time") if name == "har" else dt.load(name)
+
+
+def train(data: dt.Dataset, options: dict[str, object], **more: object) -> Team:
+    return dt.train_specialists(data, seeds=list(SEEDS), progress=False, **{**options, **more})  # type: ignore[arg-type]
+
+
+def scores_of(parts: list[Part], data: dt.Dataset) -> Row:
+    scores = evaluate_all(parts, data.test)
+    return {
+        "accuracy": [score.rewarded_accuracy for score in scores],
+        "entropy": [score.entropy for score in scores],
+        "calibration": [score.calibration_error for score in scores],
+    }
+
+
+def pairs(name: str, model: str, losses: tuple[str, ...] = ("me", "qme", "xe")) -> Iterator[Row]:
+    """Yield the pairwise merges of Table 2 and 4: sets of 1, 2 and 5 classes, three losses, and the full merge."""
+    data = load(name)
+    few = 5 if model == "cnn" else 10
+    for size in (1, 2, 5):
+        if 2 * size > data.outputs:
+            continue
+        chosen = disjoint_pairs(data.outputs, size, 10 if size == 1 else few)
+        sets = sorted({ids for pair in chosen for ids in pair})
+        if size == 1:
+            sets = [(number,) for number in range(data.outputs)]
+        for loss in losses:
+            begun = time.perf_counter()
+            team = train(data, PAPER[name, model], rewarded=sets, loss=loss)
+            seconds = time.perf_counter() - begun
+            members = {(part.seed, part.rewarded): part for part in team}
+            merged: list[Part] = [members[s, a] + members[s, b] for s in SEEDS for a, b in chosen]
+            yield {"what": "pairs", "data": name, "model": model, "size": size, "loss": loss, "seconds": seconds,
+                   "networks": len(team), **scores_of(merged, data)}  # fmt: skip
+            if size == 1:
+                yield {"what": "single", "data": name, "model": model, "loss": loss, **scores_of(list(team), data)}
+            if size == 1 and loss == "me":
+                yield complete(team, data, model, slots=False)
+                for method in ("logits", "ties", "calibrated"):
+                    made: list[Part] = [
+                        dt.compose(team.of_seed(s), method, inputs=data.train.x[:2048]) for s in SEEDS  # type: ignore[arg-type]
+                    ]
+                    yield {"what": "method", "data": name, "model": model, "method": method, **scores_of(made, data)}
+
+
+def complete(team: Team, data: dt.Dataset, model: str, *, slots: bool, orders: int = 10) -> Row:
+    """Merge one class after the other, in random orders; accuracy and entropy after each."""
+    steps: list[Part] = []
+    for seed in SEEDS:
+        parts = list(team.of_seed(seed))
+        for order in range(orders):
+            shuffled = random.Random(order).sample(parts, len(parts))
+            steps += [sum(shuffled[1:k], start=shuffled[0]) for k in range(1, len(parts) + 1)]
+    scores = scores_of(steps, data)
+    return {"what": "complete", "data": data.name, "model": model, "net": str(team[0].basis.net), "slots": slots,
+            "classes": data.outputs, **scores}  # fmt: skip
+
+
+def slots(name: str, net: str, **options: object) -> Iterator[Row]:
+    """Yield all classes merged in slots, and generalists of the same width."""
+    data = load(name)
+    generalists = dt.Population(dt.net_builder(net, data.input_shape, data.outputs), seeds=list(SEEDS))
+    epochs = int(str(options.get("epochs", 20)))
+    generalists.fit(data, epochs=epochs, optimiser=Adam(lr=float(str(options.get("lr", 1e-3)))), progress=False)
+    accuracy = generalists.evaluate(data.test)["accuracy"].tolist()
+    yield {"what": "generalist", "data": name, "net": net, "accuracy": accuracy}
+    begun = time.perf_counter()
+    team = train(data, {"net": net, **options}, slots=True)
+    seconds = time.perf_counter() - begun
+    yield {**complete(team, data, "", slots=True, orders=3), "options": options, "seconds": seconds}
+
+
+def slot_curve(name: str, model: str) -> Iterator[Row]:
+    options = {key: value for key, value in PAPER[name, model].items() if key != "net"}
+    for net in WIDTHS[name, model]:
+        yield from slots(name, net, **options)
+
+
+WIDTHS: dict[tuple[str, str], list[str]] = {
+    **{(data, "shallow"): [f"mlp:{h}" for h in (510, 1020, 2040, 4080)] for data in IMAGES},
+    **{(data, "deep"): [f"mlp:{h}-{h // 2}" for h in (500, 1000, 2000, 4000)] for data in IMAGES},
+    **{(data, "cnn"): ["lenet:60-120-60", "lenet:120-240-120", "lenet:120-600-300"] for data in IMAGES},
+    ("har", "shallow"): [f"mlp:{h},dropout=0" for h in (510, 1020, 2040)],
+    ("har", "deep"): [f"mlp:{h}-{h // 2},dropout=0" for h in (516, 1020, 2040)],
+    ("yeast", "shallow"): [f"mlp:{h},dropout=0.2" for h in (256, 512, 1024)],
+    ("yeast", "deep"): [f"mlp:{h}-{h // 2},dropout=0.2" for h in (128, 256, 512)],
+}
+
+GROUPS: dict[str, Callable[..., Iterator[Row]]] = {"pairs": pairs, "slots": slot_curve}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("groups", nargs="+")
+    parser.add_argument("--out", type=Path, required=True)
+    arguments = parser.parse_args()
+    for group in arguments.groups:
+        what, name, model = group.split(":")
+        begun = time.perf_counter()
+        for row in GROUPS[what](name, model):
+            with arguments.out.open("a") as file:
+                file.write(json.dumps(row) + "\n")
+            values = [value for value in row["accuracy"] if value is not None]  # type: ignore[attr-defined]
+            where = {k: v for k, v in row.items() if not isinstance(v, list) and k != "what"}
+            print(f"{time.perf_counter() - begun:6.1f} {row['what']} {where} {sum(values) / len(values):.4f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

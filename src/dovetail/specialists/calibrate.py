@@ -1,0 +1,56 @@
+"""Fit one coefficient per specialist so that the sum of weights does what the sum of logits would."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+from torch.func import functional_call
+from torch.nn.modules.batchnorm import _BatchNorm
+
+from .basis import Basis
+from .networks import network_of
+from .packed import State
+
+MOST_INPUTS = 2048
+
+
+def fit_coefficients(
+    basis: Basis, states: Sequence[State], inputs: Tensor, *, iterations: int = 40
+) -> tuple[float, ...]:
+    """Return the coefficients a that bring the network with weights Σ aᵢ θᵢ nearest to the summed logits.
+
+    Labels are not needed: each specialist is right on its own classes and undecided elsewhere, so the sum of
+    their logits is what the merged network should give. Minimises the divergence between the two predictions,
+    over the first `MOST_INPUTS` inputs, starting from a = 1.
+    """
+    network = network_of(basis, states[0])
+    for module in network.modules():
+        if isinstance(module, _BatchNorm):
+            module.train()  # of a mixture only the statistics of the batch at hand are known
+    x = inputs[:MOST_INPUTS].to(next(iter(states[0].values())))
+    with torch.no_grad():
+        wanted = sum(network_of(basis, state)(x) for state in states)
+        target = F.log_softmax(wanted / basis.temperature, 1)
+    stack = {name: torch.stack([state[name] for state in states]) for name in states[0]}
+    factors = torch.ones(len(states), requires_grad=True)
+
+    def mixed() -> State:
+        return {
+            name: torch.tensordot(factors, tensor, dims=1) if tensor.is_floating_point() else tensor[0].clone()
+            for name, tensor in stack.items()
+        }
+
+    optimiser = torch.optim.LBFGS([factors], max_iter=iterations, line_search_fn="strong_wolfe")
+
+    def loss() -> Tensor:
+        optimiser.zero_grad()
+        log_p = F.log_softmax(functional_call(network, mixed(), (x,)) / basis.temperature, 1)
+        value = F.kl_div(log_p, target, log_target=True, reduction="batchmean")
+        value.backward()  # type: ignore[no-untyped-call]
+        return value
+
+    optimiser.step(loss)
+    return tuple(factors.detach().tolist())

@@ -1,0 +1,159 @@
+"""How well specialists will merge, read off their weights before merging."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from ..errors import ShapeError
+from ..prune import layer_chain
+from .fitting import check_fit
+from .merge import add_weights
+from .networks import outputs_of, stacked
+from .packed import State
+from .part import Part
+from .specialist import Specialist
+
+WORTH_A_WARNING = 0.5
+"""Separation below which `compose` warns."""
+
+
+@dataclass(frozen=True)
+class Compatibility:
+    """How little specialists get in each other's way.
+
+    Attributes
+    ----------
+    score : float
+        From 0 to 1, higher is better: the separation of paths, or with inputs 1 / (1 + interference).
+    separation : float or None
+        Share of the strength of all paths from inputs to outputs, in the summed network, that runs through
+        weights of one specialist only. 1 when they share no hidden unit. None when the layers form no chain.
+    mask_overlap : float
+        Entries that both keep over entries that at least one keeps (Jaccard); the mean over pairs.
+    sign_conflicts : float
+        Share of the entries both keep in which their signs differ; 0 when they share none.
+    interference : float or None
+        With inputs: how far the logits of the summed network are from the sum of the specialists' logits,
+        relative to that sum.
+    """
+
+    score: float
+    separation: float | None
+    mask_overlap: float
+    sign_conflicts: float
+    interference: float | None
+
+    def __repr__(self) -> str:
+        numbers = (
+            ("separation", self.separation),
+            ("mask overlap", self.mask_overlap),
+            ("sign conflicts", self.sign_conflicts),
+            ("interference", self.interference),
+        )
+        shown = ", ".join(f"{name} {value:.3f}" for name, value in numbers if value is not None)
+        return f"Compatibility({self.score:.3f}: {shown})"
+
+
+def compatibility(*parts: Part, inputs: Tensor | None = None, force: bool = False) -> Compatibility:
+    """Return how well specialists will merge by adding their weights.
+
+    Parameters
+    ----------
+    *parts : Specialist or Composite
+        Two or more; composites count as their specialists.
+    inputs : Tensor, optional
+        Unlabelled samples. With them the score also knows how the hidden units meet on data, which predicts
+        the merged accuracy better.
+    force : bool
+        Compare specialists that do not fit as well.
+
+    Examples
+    --------
+    >>> import dovetail as dt
+    >>> pair = dt.train_specialists(dt.load("digits"), "mlp:40", [3, 8], slots=True, epochs=2, progress=False)
+    >>> dt.compatibility(*pair)
+    Compatibility(1.000: separation 1.000, mask overlap 0.000, sign conflicts 0.000)
+    """
+    specialists = [specialist for part in parts for specialist in part.specialists]
+    if len(specialists) < 2:
+        raise ShapeError(f"compatibility compares two specialists or more; got {len(specialists)}")
+    check_fit(specialists, force=force)
+    separation = path_separation([part.state for part in specialists])
+    overlap, conflicts = _overlaps(specialists)
+    interference = None if inputs is None else _interference(specialists, inputs)
+    if interference is not None:
+        score = 1 / (1 + interference)
+    else:
+        score = 1 - overlap if separation is None else separation
+    return Compatibility(score, separation, overlap, conflicts, interference)
+
+
+def path_separation(states: Sequence[State]) -> float | None:
+    """Return the share of path strength, in the sum of networks, that stays inside one of them.
+
+    A path's strength is the product of its squared weights; sums over all paths are products of matrices, so
+    none is enumerated. None when the networks' layers form no chain.
+
+    Examples
+    --------
+    Two networks that each use a hidden unit of their own, and two that share one:
+
+    >>> apart = [{"a": torch.tensor([[1.0], [0.0]]), "b": torch.tensor([[1.0, 0.0]])},
+    ...          {"a": torch.tensor([[0.0], [1.0]]), "b": torch.tensor([[0.0, 1.0]])}]
+    >>> path_separation(apart), path_separation([apart[0], apart[0]])
+    (1.0, 0.5)
+    """
+    weights = {name: tensor for name, tensor in states[0].items() if tensor.dim() >= 2}
+    try:
+        layers = layer_chain(weights)
+    except ShapeError:
+        return None
+    pure: list[Tensor | None] = [None] * len(states)
+    mixed: Tensor | None = None
+    for number, layer in enumerate(layers):
+        before = layers[number - 1].units if number else layer.inputs
+        each = [state[layer.weight].double().square() for state in states]
+        # Kernel positions and flattened pixels of one channel count together, as one connection.
+        each = [square.reshape(layer.units, before, -1).sum(2) for square in each]
+        pure = [_follow(square, strength) for square, strength in zip(each, pure, strict=True)]
+        mixed = _follow(torch.stack(each).sum(0), mixed)
+    assert mixed is not None
+    total = float(mixed.sum())
+    return sum(float(strength.sum()) for strength in pure if strength is not None) / total if total else 1.0
+
+
+def _follow(squares: Tensor, strength: Tensor | None) -> Tensor:
+    """Carry the strength of paths on through a layer."""
+    return squares.sum(1) if strength is None else squares @ strength
+
+
+def _overlaps(specialists: Sequence[Specialist]) -> tuple[float, float]:
+    """Return the mean Jaccard overlap of the masks over pairs, and the share of shared entries in conflict."""
+    names = specialists[0].parameter_names
+    masks = torch.stack([torch.cat([part.masks[name].flatten() for name in names]) for part in specialists])
+    flat = torch.stack([torch.cat([part.state[name].flatten() for name in names]) for part in specialists])
+    overlaps, shared_entries, conflicts = [], 0, 0
+    for a in range(len(specialists)):
+        for b in range(a + 1, len(specialists)):
+            shared = masks[a] & masks[b]
+            overlaps.append(int(shared.sum()) / max(1, int((masks[a] | masks[b]).sum())))
+            shared_entries += int(shared.sum())
+            conflicts += int((shared & (flat[a] * flat[b] < 0)).sum())
+    return sum(overlaps) / len(overlaps), conflicts / max(1, shared_entries)
+
+
+def _interference(specialists: Sequence[Specialist], inputs: Tensor) -> float:
+    apart = outputs_of(specialists, inputs).sum(0)
+    basis = specialists[0].basis
+    merged = stacked(basis, [add_weights(part.state for part in specialists)], None)(inputs)[0]
+    # What is added to all logits alike changes no prediction.
+    difference, wanted = (_centred(t) for t in (merged / basis.temperature - apart, apart))
+    return float(difference.norm() / wanted.norm().clamp(min=1e-12))
+
+
+def _centred(logits: Tensor) -> Tensor:
+    return logits.double() - logits.double().mean(1, keepdim=True)

@@ -1,0 +1,99 @@
+"""Ways to put networks together: short pure functions on their weights, or on their logits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import torch
+from torch import Tensor
+
+from ..errors import SpecError
+from .packed import State
+
+
+def add_weights(states: Iterable[State]) -> State:
+    """Return the sum of the networks' weights (the paper's way).
+
+    Examples
+    --------
+    >>> add_weights([{"w": torch.tensor([1.0, 0.0])}, {"w": torch.tensor([2.0, 5.0])}])
+    {'w': tensor([3., 5.])}
+    """
+    total: State = {}
+    for state in states:
+        for name, tensor in state.items():
+            total[name] = _joined(total[name], tensor) if name in total else tensor
+    return total
+
+
+def scale_weights(states: Iterable[State], coefficients: Sequence[float]) -> State:
+    """Return the sum of the networks' weights, each times its coefficient.
+
+    Examples
+    --------
+    >>> scale_weights([{"w": torch.tensor([1.0])}, {"w": torch.tensor([2.0])}], [1.0, 0.5])
+    {'w': tensor([2.])}
+    """
+    return add_weights(
+        {name: t * factor if t.is_floating_point() else t for name, t in state.items()}
+        for state, factor in zip(states, coefficients, strict=True)
+    )
+
+
+def ties_weights(states: Sequence[State], keep: float = 1.0) -> State:
+    """Return the weights merged by trimming, electing signs, and averaging those that agree (TIES).
+
+    Each network keeps the ``keep`` share of largest magnitude in each tensor. Each entry gets the sign with
+    more magnitude behind it, and the mean of the non-zero entries of that sign. Specialists are merged as they
+    are, without subtracting θ0.
+
+    References
+    ----------
+    P. Yadav et al., "TIES-Merging: Resolving Interference When Merging Models", NeurIPS 2023.
+
+    Examples
+    --------
+    >>> states = [{"w": torch.tensor([4.0, 1.0, 0.0])}, {"w": torch.tensor([-1.0, 3.0, 2.0])}]
+    >>> ties_weights(states)
+    {'w': tensor([4., 2., 2.])}
+    """
+    if not 0 < keep <= 1:
+        raise SpecError(f"keep is the share of weights that each network brings along, above 0, at most 1; got {keep}")
+    return {
+        name: _elected([_trimmed(state[name], keep) for state in states])
+        if states[0][name].is_floating_point()
+        else add_weights([{name: state[name]} for state in states])[name]
+        for name in states[0]
+    }
+
+
+def mix_logits(logits: Tensor, weights: Sequence[float]) -> Tensor:
+    """Return the weighted sum of networks' logits ``[networks, ...]``.
+
+    Examples
+    --------
+    >>> mix_logits(torch.tensor([[2.0, 0.0], [0.0, 4.0]]), [0.5, 0.5])
+    tensor([1., 2.])
+    """
+    return torch.tensordot(logits.new_tensor(weights), logits, dims=1)
+
+
+def _joined(total: Tensor, tensor: Tensor) -> Tensor:
+    # Batch norm counts its batches in an integer, which says nothing about the network.
+    return total + tensor if tensor.is_floating_point() else torch.maximum(total, tensor)
+
+
+def _trimmed(tensor: Tensor, keep: float) -> Tensor:
+    count = round(keep * tensor.numel())
+    if count >= tensor.numel() or not tensor.numel():
+        return tensor
+    kept = tensor.abs().flatten().topk(count).indices
+    flat = torch.zeros_like(tensor).flatten()
+    flat[kept] = tensor.flatten()[kept]
+    return flat.reshape(tensor.shape)
+
+
+def _elected(tensors: list[Tensor]) -> Tensor:
+    stack = torch.stack(tensors)
+    agree = (stack != 0) & (stack.sign() == stack.sum(0).sign())
+    return torch.where(agree, stack, 0).sum(0) / agree.sum(0).clamp(min=1)

@@ -1,0 +1,116 @@
+"""The three losses of the MaxEnt paper, and what is measured beside them in training.
+
+Each takes one network's logits, the true classes, and ``rewarded``, a row of 0/1 over the classes. All divide
+the logits by the temperature first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from ..errors import unknown_name
+
+Loss = Callable[[Tensor, Tensor, Tensor], Tensor]
+"""``(logits [samples, classes], target [samples], rewarded [classes]) -> [samples]``"""
+
+
+def max_entropy(logits: Tensor, target: Tensor, rewarded: Tensor, temperature: float = 1.0) -> Tensor:
+    """Return the divergence from the label for rewarded classes, from the uniform distribution for others.
+
+    Examples
+    --------
+    >>> logits, rewarded = torch.zeros(2, 4), torch.tensor([True, False, False, False])
+    >>> max_entropy(logits, torch.tensor([0, 3]), rewarded)  # ln 4, and nothing to complain about
+    tensor([1.3863, 0.0000])
+    """
+    return _towards_uniform(logits, target, rewarded, torch.ones_like(rewarded), temperature)
+
+
+def quasi_max_entropy(logits: Tensor, target: Tensor, rewarded: Tensor, temperature: float = 1.0) -> Tensor:
+    """Return the same, but with the other samples spread over the classes that are not rewarded only.
+
+    Examples
+    --------
+    >>> logits, rewarded = torch.zeros(2, 4), torch.tensor([True, False, False, False])
+    >>> quasi_max_entropy(logits, torch.tensor([0, 3]), rewarded)  # ln 4, and ln 4 - ln 3
+    tensor([1.3863, 0.2877])
+    """
+    return _towards_uniform(logits, target, rewarded, ~rewarded.bool(), temperature)
+
+
+def rewarded_cross_entropy(
+    logits: Tensor, target: Tensor, rewarded: Tensor, temperature: float = 1.0
+) -> Tensor:
+    """Return the cross-entropy of samples of rewarded classes, and 0 for others.
+
+    Examples
+    --------
+    >>> rewarded = torch.tensor([True, False, False, False])
+    >>> rewarded_cross_entropy(torch.zeros(2, 4), torch.tensor([0, 3]), rewarded)
+    tensor([1.3863, 0.0000])
+    """
+    wanted = -_log_of(F.log_softmax(logits / temperature, 1), target)
+    return torch.where(_is_rewarded(target, rewarded), wanted, torch.zeros_like(wanted))
+
+
+LOSSES: dict[str, Callable[..., Tensor]] = {
+    "me": max_entropy,
+    "qme": quasi_max_entropy,
+    "xe": rewarded_cross_entropy,
+}
+
+
+def objective(loss: str, temperature: float) -> Loss:
+    """Return a loss by its short name, with its temperature filled in."""
+    if loss not in LOSSES:
+        raise unknown_name("loss", loss, LOSSES)
+    return partial(LOSSES[loss], temperature=temperature)
+
+
+def rewarded_accuracy(logits: Tensor, target: Tensor, rewarded: Tensor) -> Tensor:
+    """Return whether samples of rewarded classes are recognised among all classes; NaN for other samples."""
+    right = (logits.argmax(1) == target).to(logits.dtype)
+    return torch.where(_is_rewarded(target, rewarded), right, torch.full_like(right, torch.nan))
+
+
+def other_entropy(logits: Tensor, target: Tensor, rewarded: Tensor, temperature: float = 1.0) -> Tensor:
+    """Return the entropy of predictions (nats) on samples of classes not rewarded; NaN for other samples."""
+    entropy = prediction_entropy(F.log_softmax(logits / temperature, 1))
+    return torch.where(_is_rewarded(target, rewarded), torch.full_like(entropy, torch.nan), entropy)
+
+
+def prediction_entropy(log_probabilities: Tensor) -> Tensor:
+    """Return the entropy, in nats, along the last dimension.
+
+    Examples
+    --------
+    >>> prediction_entropy(torch.tensor([[0.5, 0.5], [1.0, 0.0]]).log())
+    tensor([0.6931, 0.0000])
+    """
+    probabilities = log_probabilities.exp()
+    # 0 · ln 0 counts as 0, its limit.
+    return -torch.where(probabilities > 0, probabilities * log_probabilities, 0.0).sum(-1) + 0.0
+
+
+def _towards_uniform(
+    logits: Tensor, target: Tensor, rewarded: Tensor, spread: Tensor, temperature: float
+) -> Tensor:
+    """Return KL(target ‖ prediction): the label where rewarded, else uniform over the classes in ``spread``."""
+    log_p = F.log_softmax(logits / temperature, 1)
+    share = spread.to(log_p.dtype)
+    count = share.sum().clamp(min=1)
+    uniform = -(log_p * share).sum(1) / count - count.log()
+    return torch.where(_is_rewarded(target, rewarded), -_log_of(log_p, target), uniform)
+
+
+def _log_of(log_p: Tensor, target: Tensor) -> Tensor:
+    return log_p.gather(1, target.unsqueeze(1)).squeeze(1)
+
+
+def _is_rewarded(target: Tensor, rewarded: Tensor) -> Tensor:
+    return rewarded.bool().gather(0, target)

@@ -1,0 +1,121 @@
+"""What specialists and composites have in common: they can be called, measured, saved and added."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import torch
+from torch import Tensor, nn
+
+from ..data.dataset import Split
+from ..errors import SpecError
+from .basis import Basis
+from .class_sets import named
+from .packed import State
+from .score import Score
+
+if TYPE_CHECKING:
+    from .composite import Composite
+    from .specialist import Specialist
+
+
+class Part(ABC):
+    """A network with rewarded classes that can be put together with others: a `Specialist` or a `Composite`."""
+
+    basis: Basis
+
+    @property
+    @abstractmethod
+    def specialists(self) -> tuple[Specialist, ...]:
+        """The specialists it is made of; of itself, if it is one."""
+
+    @property
+    @abstractmethod
+    def digest(self) -> str:
+        """Hash of everything that decides what it computes."""
+
+    @abstractmethod
+    def module(self) -> nn.Module:
+        """Return an ordinary network in evaluation mode.
+
+        It gives logits that are divided by the temperature already: ``softmax`` of them is the prediction.
+        """
+
+    @abstractmethod
+    def state_dict(self, *, layout: Literal["dense", "sparse"] = "dense") -> State:
+        """Return the weights by name, as a network of the same spec takes them.
+
+        Parameters
+        ----------
+        layout : {"dense", "sparse"}
+            Ordinary tensors, or torch's sparse COO tensors where entries were pruned.
+        """
+
+    @property
+    def rewarded(self) -> tuple[int, ...]:
+        """Ids of the classes it recognises."""
+        return tuple(sorted({number for part in self.specialists for number in part.rewarded}))
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """Names of all classes, rewarded or not."""
+        return self.basis.classes
+
+    @property
+    def knows(self) -> str:
+        """Names of the classes it recognises."""
+        return named(self.rewarded, self.classes)
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """Return logits, divided by the temperature, for a batch of inputs."""
+        from .networks import outputs_of
+
+        return outputs_of([self], x)[0].cpu()
+
+    def evaluate(self, split: Split, *, device: torch.device | str | None = None) -> Score:
+        """Measure it on a split.
+
+        Examples
+        --------
+        >>> import dovetail as dt
+        >>> data = dt.load("digits")
+        >>> team = dt.train_specialists(data, "mlp:32", [3, 8], epochs=4, sparsity=0.5, progress=False)
+        >>> (team[0] + team[1]).evaluate(data.test).rewarded
+        (3, 8)
+        """
+        from .networks import evaluate_all
+
+        return evaluate_all([self], split, device=device)[0]
+
+    def save(self, path: str | Path) -> Path:
+        """Write it to one ``.safetensors`` file; an existing file is replaced only when all is written."""
+        from .files import save
+
+        return save(self, path)
+
+    def __add__(self, other: object) -> Composite:
+        from .composite import Composite
+
+        if not isinstance(other, Part):
+            return NotImplemented
+        composites = [part for part in (self, other) if isinstance(part, Composite)]
+        methods = sorted({part.method for part in composites})
+        if len(methods) == 2:
+            raise SpecError(
+                f"these were composed by different methods, {methods[0]!r} and {methods[1]!r}; "
+                "put all their specialists together with compose(..., method=)"
+            )
+        like = composites or [Composite(self.specialists)]
+        return like[0].of([*self.specialists, *other.specialists], *like[1:])
+
+    def __radd__(self, other: object) -> Part:
+        # sum() starts from 0.
+        return self if isinstance(other, int) and other == 0 else NotImplemented
+
+    def __eq__(self, other: object) -> bool:
+        return self.digest == other.digest if isinstance(other, Part) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.digest)

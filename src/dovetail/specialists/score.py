@@ -1,0 +1,188 @@
+"""How well a specialist or composite does: right on its classes, undecided on all others."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from .class_sets import named
+from .objectives import max_entropy, prediction_entropy
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+CALIBRATION_BINS = 15
+
+
+@dataclass(frozen=True, eq=False)
+class Score:
+    """What a network with rewarded classes R, a subset of all classes C, scored on a split.
+
+    Attributes
+    ----------
+    classes : tuple of str
+        All classes.
+    rewarded : tuple of int
+        R, as class ids.
+    samples : int
+        How many samples were measured.
+    loss : float
+        Mean max-entropy loss.
+    rewarded_accuracy : float
+        Share of samples of R whose largest output, among all of C, is their class.
+    entropy : float or None
+        Mean entropy of the predictions, in nats, on samples of all other classes; at most ln |C|. None when
+        there are no such samples (R = C).
+    calibration_error : float
+        Expected calibration error on samples of R: how far the confidence of predictions is from the share of
+        right ones, over 15 bins of equal width.
+    confusion : Tensor
+        Counts ``[|C|, |C|]``: row the true class, column the largest output.
+    class_accuracy, class_entropy : Tensor
+        Accuracy and mean entropy on the samples of each class; NaN for a class without samples.
+    leakage : Tensor
+        For each class not rewarded, the mean probability that its samples get for classes of R beyond the
+        |R|/|C| that a uniform prediction gives them; NaN for rewarded classes.
+    """
+
+    classes: tuple[str, ...]
+    rewarded: tuple[int, ...]
+    samples: int
+    loss: float
+    rewarded_accuracy: float
+    entropy: float | None
+    calibration_error: float
+    confusion: Tensor
+    class_accuracy: Tensor
+    class_entropy: Tensor
+    leakage: Tensor
+
+    def __repr__(self) -> str:
+        entropy = "undefined, all classes are rewarded" if self.entropy is None else f"{self.entropy:.3f}"
+        return (
+            f"Score(rewarded accuracy {self.rewarded_accuracy:.4f}, entropy {entropy}, "
+            f"calibration error {self.calibration_error:.3f}, {self.samples:,} samples, "
+            f"R = {{{named(self.rewarded, self.classes)}}})"
+        )
+
+    @property
+    def per_class(self) -> pd.DataFrame:
+        """A row per class: samples, accuracy, entropy, leakage, and whether it is rewarded."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                "class": self.classes,
+                "rewarded": [number in self.rewarded for number in range(len(self.classes))],
+                "samples": self.confusion.sum(1).tolist(),
+                "accuracy": self.class_accuracy.tolist(),
+                "entropy": self.class_entropy.tolist(),
+                "leakage": self.leakage.tolist(),
+            }
+        )
+
+    def to_dict(self) -> dict[str, object]:
+        """Return everything as plain values, ready for JSON."""
+        return {
+            "rewarded": [self.classes[number] for number in self.rewarded],
+            "samples": self.samples,
+            "loss": self.loss,
+            "rewarded_accuracy": self.rewarded_accuracy,
+            "entropy": self.entropy,
+            "calibration_error": self.calibration_error,
+            "confusion": self.confusion.tolist(),
+            "class_accuracy": _plain(self.class_accuracy),
+            "class_entropy": _plain(self.class_entropy),
+            "leakage": _plain(self.leakage),
+        }
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the confusion matrix; rewarded classes are marked."""
+        from .plots import plot_confusion
+
+        return plot_confusion(self, ax)
+
+
+def score_logits(
+    logits: Tensor, target: Tensor, rewarded: Sequence[Sequence[int]], classes: Sequence[str]
+) -> list[Score]:
+    """Score many networks on the same samples.
+
+    Parameters
+    ----------
+    logits : Tensor
+        ``[networks, samples, classes]``, divided by the temperature already.
+    target : Tensor
+        The true classes, ``[samples]``.
+    rewarded : sequence
+        Each network's rewarded class ids.
+    classes : sequence of str
+        Names of all classes.
+
+    Examples
+    --------
+    >>> (score,) = score_logits(torch.eye(3)[None] * 9, torch.arange(3), [(0, 1)], ["a", "b", "c"])
+    >>> score.rewarded_accuracy, score.confusion.diagonal().tolist()
+    (1.0, [1, 1, 1])
+    """
+    outputs = len(classes)
+    log_p = F.log_softmax(logits.double(), 2)
+    entropy = prediction_entropy(log_p)
+    confidence, predicted = log_p.max(2)
+    right = predicted == target
+    membership = torch.zeros(len(rewarded), outputs, dtype=torch.bool, device=logits.device)
+    for row, ids in enumerate(rewarded):
+        membership[row, list(ids)] = True
+    claimed = (log_p.exp() * membership[:, None]).sum(2) - membership.sum(1, keepdim=True) / outputs
+    counts = target.bincount(minlength=outputs)
+
+    def by_class(values: Tensor) -> Tensor:
+        sums = values.new_zeros(len(values), outputs).index_add_(1, target, values)
+        return torch.where(counts > 0, sums / counts, torch.nan).cpu()
+
+    accuracy, entropies, leakage = (by_class(v) for v in (right.double(), entropy, claimed))
+    pairs = target * outputs + predicted
+    scores = []
+    for row, ids in enumerate(rewarded):
+        inside = membership[row][target]
+        mine, others = int(inside.sum()), int((~inside).sum())
+        scores.append(
+            Score(
+                tuple(classes),
+                tuple(ids),
+                len(target),
+                float(max_entropy(logits[row].double(), target, membership[row]).mean()),
+                float(right[row][inside].double().mean()) if mine else math.nan,
+                float(entropy[row][~inside].mean()) if others else None,
+                calibration_error(confidence[row][inside].exp(), right[row][inside]) if mine else math.nan,
+                pairs[row].bincount(minlength=outputs**2).reshape(outputs, outputs).cpu(),
+                accuracy[row],
+                entropies[row],
+                torch.where(membership[row].cpu(), torch.nan, leakage[row]),
+            )
+        )
+    return scores
+
+
+def calibration_error(confidence: Tensor, right: Tensor, bins: int = CALIBRATION_BINS) -> float:
+    """Return the expected calibration error: the mean distance of confidence and accuracy over bins.
+
+    Examples
+    --------
+    >>> round(calibration_error(torch.tensor([0.9, 0.9]), torch.tensor([True, False])), 3)
+    0.4
+    """
+    which = (confidence * bins).ceil().clamp(1, bins).long() - 1
+    gap = confidence.new_zeros(bins).index_add_(0, which, confidence - right.to(confidence.dtype))
+    return float(gap.abs().sum() / len(confidence))
+
+
+def _plain(values: Tensor) -> list[float | None]:
+    return [None if math.isnan(value) else value for value in values.tolist()]

@@ -1,0 +1,121 @@
+"""Everything that decides how specialists are trained, checked at the border."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Literal
+
+from ..errors import SpecError, unknown_name
+from ..nets import NetSpec
+from ..prune import rate_per_round
+from .objectives import LOSSES
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How specialists are trained: the same for all of a call.
+
+    Attributes
+    ----------
+    net : NetSpec
+        The architecture.
+    loss : {"me", "qme", "xe"}
+        The objective.
+    sparsity : float
+        Share of weights to prune.
+    rounds : int
+        Pruning rounds before the last training; 0 when nothing is pruned.
+    epochs, round_epochs : int
+        Epochs of the last training, and of each pruning round.
+    temperature : float
+        What logits are divided by.
+    slots : bool
+        Whether each specialist keeps to its own share of every hidden layer.
+    lr : float
+        Step size of Adam.
+    batch_size, patience : int
+        Samples per step; epochs without a lower validation loss after which a network stops.
+    scope : {"tensor", "global"}
+        Prune the share in every tensor, or rank all together.
+    output_share : float
+        With ``scope="tensor"``: the output layer's pruning rate as a share of the others'.
+    """
+
+    net: NetSpec
+    loss: str
+    sparsity: float
+    rounds: int
+    epochs: int
+    round_epochs: int
+    temperature: float
+    slots: bool
+    lr: float
+    batch_size: int
+    patience: int | None
+    scope: Literal["tensor", "global"]
+    output_share: float
+
+    def __post_init__(self) -> None:
+        if self.loss not in LOSSES:
+            raise unknown_name("loss", self.loss, LOSSES)
+        if not 0 <= self.sparsity < 1:
+            raise SpecError(f"sparsity is the share of weights to prune, from 0 to below 1; got {self.sparsity}")
+        if self.rounds < 0:
+            raise SpecError(f"rounds must be 0 (no pruning) or more; got {self.rounds}")
+        for name in ("temperature", "lr"):
+            value = getattr(self, name)
+            if not (math.isfinite(value) and value > 0):
+                raise SpecError(f"{name} must be a positive number; got {value}")
+        if self.scope not in ("tensor", "global"):
+            raise unknown_name("scope", self.scope, ["tensor", "global"])
+        if not 0 <= self.output_share <= 1:
+            raise SpecError(f"output_share is a share of the pruning rate, from 0 to 1; got {self.output_share}")
+
+    @property
+    def rate(self) -> float:
+        """Share of what is left to prune in each round."""
+        return rate_per_round(self.sparsity, self.rounds)
+
+    def to_json(self) -> dict[str, object]:
+        """Return the settings as plain values."""
+        return asdict(self) | {"net": str(self.net)}
+
+
+def settle(
+    net: str | NetSpec,
+    *,
+    loss: str,
+    sparsity: float | None,
+    rounds: int,
+    epochs: int,
+    round_epochs: int | None,
+    temperature: float,
+    slots: bool,
+    lr: float,
+    batch_size: int,
+    patience: int | None,
+    scope: Literal["tensor", "global"],
+    output_share: float,
+) -> Settings:
+    """Return the settings with the paper's values for what was left open.
+
+    Examples
+    --------
+    >>> options = dict(loss="me", rounds=2, epochs=20, round_epochs=None, temperature=5.0, slots=False, lr=1e-3,
+    ...                batch_size=64, patience=3, scope="tensor", output_share=0.5)
+    >>> settled = settle("mlp:512", sparsity=None, **options)
+    >>> settled.sparsity, settled.round_epochs, round(settled.rate, 6)
+    (0.99, 10, 0.9)
+    """
+    spec = net if isinstance(net, NetSpec) else NetSpec.parse(net)
+    if sparsity is None:
+        sparsity = 0.0 if slots else 0.99 if spec.name == "mlp" else 0.6
+    if not sparsity or not rounds:
+        sparsity, rounds = 0.0, 0
+    if round_epochs is None:
+        round_epochs = max(1, epochs // max(1, rounds))
+    return Settings(
+        spec, loss, float(sparsity), rounds, epochs, round_epochs, float(temperature), slots, float(lr), batch_size,
+        patience, scope, float(output_share),
+    )  # fmt: skip
