@@ -1,9 +1,8 @@
 """Neural networks made of parts that fit.
 
-The names below, and those that the folders `data`, `nets`, `prune`, `population` and
-`specialists` export, are the public
-surface; everything else may change between versions. They are imported on first use, so that
-``import dovetail`` (and ``dovetail --help``) does not wait for torch.
+The names below, and those that the folders `data`, `nets`, `prune`, `population` and `specialists` export, are the
+public surface; everything else may change between versions. They are imported on first use, so that ``import
+dovetail`` (and ``dovetail --help``) does not wait for torch.
 
 Examples
 --------
@@ -29,8 +28,10 @@ if TYPE_CHECKING:
         Specialist,
         compatibility,
         compose,
+        connectivity,
         train_specialists,
     )
+    from .specialists import open_file as open
 
 _HOMES = {
     "BooleanTask": "data",
@@ -43,8 +44,10 @@ _HOMES = {
     "build_net": "nets",
     "compatibility": "specialists",
     "compose": "specialists",
+    "connectivity": "specialists",
     "load": "data",
     "net_builder": "nets",
+    "open": "specialists",
     "recompute_batch_norm": "population",
     "train_specialists": "specialists",
 }
@@ -62,8 +65,10 @@ __all__ = [
     "build_net",
     "compatibility",
     "compose",
+    "connectivity",
     "load",
     "net_builder",
+    "open",
     "recompute_batch_norm",
     "train_specialists",
 ]
@@ -72,7 +77,9 @@ __all__ = [
 def __getattr__(name: str) -> object:
     if name not in _HOMES:
         raise AttributeError(f"module 'dovetail' has no attribute {name!r}")
-    value = getattr(importlib.import_module(f".{_HOMES[name]}", __name__), name)
+    # In its folder `open` is called open_file, so as not to hide Python's own there.
+    name_at_home = "open_file" if name == "open" else name
+    value = getattr(importlib.import_module(f".{_HOMES[name]}", __name__), name_at_home)
     globals()[name] = value
     return value
 

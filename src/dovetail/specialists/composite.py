@@ -164,7 +164,7 @@ class Composite(Part):
         if self.method == "logits" and any(composite.coefficients for composite in alike):
             known = {m.digest: w for c in alike for m, w in zip(c.specialists, c.weights, strict=True)}
             weights = [known.get(member.digest, 1.0) for member in members]
-        return _composed(members, self.method, weights=weights, inputs=inputs, keep=self.keep, force=force)
+        return compose_quietly(members, self.method, weights=weights, inputs=inputs, keep=self.keep, force=force)
 
     def __sub__(self, other: object) -> Composite:
         if not isinstance(other, Part):
@@ -263,13 +263,13 @@ def compose(
     Composite(0, 1, 2, 3, 4, 5, 6, 7, 8, 9: averaged logits of 10 specialists, mlp:40)
     """
     members = [specialist for part in parts for specialist in _specialists(part)]
-    composite = _composed(members, method, weights=weights, inputs=inputs, keep=keep, force=force)
+    composite = compose_quietly(members, method, weights=weights, inputs=inputs, keep=keep, force=force)
     if method != "logits":
         _warn_if_they_clash(members)
     return composite
 
 
-def _composed(
+def compose_quietly(
     members: list[Specialist],
     method: Method,
     *,

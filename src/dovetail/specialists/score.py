@@ -50,6 +50,9 @@ class Score:
     leakage : Tensor
         For each class not rewarded, the mean probability that its samples get for classes of R beyond the
         |R|/|C| that a uniform prediction gives them; NaN for rewarded classes.
+    reliability : Tensor
+        What the calibration error is made of, ``[bins, 3]``: samples of R by confidence, their mean confidence,
+        and the share of them that are right (NaN in empty bins).
     """
 
     classes: tuple[str, ...]
@@ -63,6 +66,7 @@ class Score:
     class_accuracy: Tensor
     class_entropy: Tensor
     leakage: Tensor
+    reliability: Tensor
 
     def __repr__(self) -> str:
         entropy = "undefined, all classes are rewarded" if self.entropy is None else f"{self.entropy:.3f}"
@@ -153,6 +157,7 @@ def score_logits(
     for row, ids in enumerate(rewarded):
         inside = membership[row][target]
         mine, others = int(inside.sum()), int((~inside).sum())
+        bins = reliability(confidence[row][inside].exp(), right[row][inside])
         scores.append(
             Score(
                 tuple(classes),
@@ -161,27 +166,42 @@ def score_logits(
                 float(max_entropy(logits[row].double(), target, membership[row]).mean()),
                 float(right[row][inside].double().mean()) if mine else math.nan,
                 float(entropy[row][~inside].mean()) if others else None,
-                calibration_error(confidence[row][inside].exp(), right[row][inside]) if mine else math.nan,
+                calibration_error(bins),
                 pairs[row].bincount(minlength=outputs**2).reshape(outputs, outputs).cpu(),
                 accuracy[row],
                 entropies[row],
                 torch.where(membership[row].cpu(), torch.nan, leakage[row]),
+                bins,
             )
         )
     return scores
 
 
-def calibration_error(confidence: Tensor, right: Tensor, bins: int = CALIBRATION_BINS) -> float:
-    """Return the expected calibration error: the mean distance of confidence and accuracy over bins.
+def reliability(confidence: Tensor, right: Tensor, bins: int = CALIBRATION_BINS) -> Tensor:
+    """Return count, mean confidence and accuracy of predictions in bins of confidence, ``[bins, 3]``.
 
     Examples
     --------
-    >>> round(calibration_error(torch.tensor([0.9, 0.9]), torch.tensor([True, False])), 3)
-    0.4
+    >>> reliability(torch.tensor([0.9, 0.9, 0.2]), torch.tensor([True, False, True]), bins=2)
+    tensor([[1.0000, 0.2000, 1.0000],
+            [2.0000, 0.9000, 0.5000]])
     """
     which = (confidence * bins).ceil().clamp(1, bins).long() - 1
-    gap = confidence.new_zeros(bins).index_add_(0, which, confidence - right.to(confidence.dtype))
-    return float(gap.abs().sum() / len(confidence))
+    columns = torch.stack([torch.ones_like(confidence), confidence, right.to(confidence.dtype)], 1)
+    sums = confidence.new_zeros(bins, 3).index_add_(0, which, columns).cpu()
+    return torch.cat([sums[:, :1], sums[:, 1:] / sums[:, :1]], 1)
+
+
+def calibration_error(bins: Tensor) -> float:
+    """Return the expected calibration error: the mean distance of confidence and accuracy over samples in bins.
+
+    Examples
+    --------
+    >>> round(calibration_error(reliability(torch.tensor([0.9, 0.9]), torch.tensor([True, False]))), 3)
+    0.4
+    """
+    count, confidence, accuracy = bins[bins[:, 0] > 0].T
+    return float((count * (confidence - accuracy).abs()).sum() / count.sum())
 
 
 def _plain(values: Tensor) -> list[float | None]:

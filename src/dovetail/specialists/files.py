@@ -1,0 +1,172 @@
+"""Specialists and composites as files: one ``.safetensors`` each, with a JSON manifest in its header.
+
+Tensors that were pruned are stored as ``NUMBER/NAME.values`` and ``NUMBER/NAME.positions``, others as
+``NUMBER/NAME``, where NUMBER is the specialist's place; batch-norm statistics of a merged network as
+``merged/NAME``. A composite stores its specialists, so they can still be taken out. Nothing is pickled.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor
+
+from ..data.dataset import is_finite
+from ..errors import DovetailError, FileFormatError
+from .basis import Basis
+from .composite import Composite
+from .manifest import read_manifest, write_manifest
+from .networks import network_of
+from .packed import Packed, State
+from .part import Part
+from .specialist import Specialist
+
+_KEY = "dovetail"
+
+
+def save(part: Part, path: str | Path) -> Path:
+    """Write a specialist or composite to a file, all of it or nothing.
+
+    Raises
+    ------
+    DovetailError
+        When the file cannot be written; an existing one is left as it was.
+    """
+    path = Path(path)
+    tensors: State = {}
+    for number, specialist in enumerate(part.specialists):
+        for name, packed in specialist.weights.items():
+            if packed.positions is None:
+                tensors[f"{number}/{name}"] = packed.values
+            else:
+                tensors[f"{number}/{name}.values"] = packed.values
+                tensors[f"{number}/{name}.positions"] = packed.positions
+    if isinstance(part, Composite):
+        tensors |= {f"merged/{name}": tensor for name, tensor in part.statistics.items()}
+    metadata = {_KEY: write_manifest(part)}
+    try:
+        # In the same folder, so that the last step is a rename, which is all or nothing.
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+        os.close(handle)
+        try:
+            save_file(tensors, temporary, metadata=metadata)
+            Path(temporary).chmod(0o666 & ~_umask())
+            Path(temporary).replace(path)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+    except (OSError, SafetensorError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+        raise DovetailError(f"cannot write {path}: {reason}") from error
+    return path
+
+
+def open_file(path: str | Path) -> Specialist | Composite:
+    """Read a specialist or composite from its file (`dovetail.open`).
+
+    Raises
+    ------
+    FileFormatError
+        When the file is missing, not one of ours, damaged, or was altered after it was written.
+
+    Examples
+    --------
+    >>> import tempfile, dovetail as dt
+    >>> (three,) = dt.train_specialists(dt.load("digits"), "mlp:16", [3], epochs=1, progress=False)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     dt.open(three.save(f"{folder}/three.safetensors")) == three
+    True
+    """
+    path = Path(path)
+    try:
+        return _read(path)
+    except FileNotFoundError:
+        raise FileFormatError(f"there is no file {path}") from None
+    except OSError as error:
+        raise FileFormatError(f"cannot read {path}: {error.strerror or error}") from error
+    except SafetensorError as error:
+        raise FileFormatError(f"{path} is not a safetensors file, or is cut short ({error})") from None
+    except FileFormatError as error:
+        raise FileFormatError(f"{path} cannot be used: {error}") from None
+
+
+def _read(path: Path) -> Specialist | Composite:
+    if path.is_dir():
+        raise FileFormatError("it is a folder; name the files in it")
+    with safe_open(path, framework="pt") as file:
+        text = (file.metadata() or {}).get(_KEY)
+        if text is None:
+            raise FileFormatError(
+                "it is a safetensors file without dovetail's manifest; make specialists with train_specialists"
+            )
+        manifest = read_manifest(text)
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (a file is no mapping)
+    shapes = network_of(manifest.basis, None).state_dict()
+    specialists = [
+        Specialist(manifest.basis, rewarded, _weights(tensors, number, shapes), record)
+        for number, (rewarded, record) in enumerate(manifest.specialists)
+    ]
+    part: Specialist | Composite = specialists[0]
+    if manifest.kind == "composite":
+        statistics = _statistics(tensors, manifest.basis, shapes)
+        part = Composite(
+            specialists, manifest.method, coefficients=manifest.coefficients, keep=manifest.keep, statistics=statistics  # type: ignore[arg-type]
+        )  # fmt: skip
+    if tensors:
+        raise FileFormatError(f"it holds a tensor that belongs to nothing, {next(iter(tensors))!r:.80}")
+    if part.digest != manifest.digest:
+        raise FileFormatError("its content does not match its checksum: it was altered or damaged")
+    return part
+
+
+def _weights(tensors: State, number: int, shapes: Mapping[str, Tensor]) -> dict[str, Packed]:
+    """Take a specialist's tensors out of a file's, checked against the network they are for."""
+    weights = {}
+    for name, like in shapes.items():
+        key = f"{number}/{name}"
+        if key in tensors:
+            weights[name] = Packed(_checked(tensors.pop(key), like, name, like.shape), None, like.shape)
+            continue
+        values, positions = tensors.pop(f"{key}.values", None), tensors.pop(f"{key}.positions", None)
+        if values is None or positions is None:
+            raise FileFormatError(f"tensor {key!r} is missing")
+        _check_positions(positions, name, like.shape.numel())
+        weights[name] = Packed(_checked(values, like, name, positions.shape), positions, like.shape)
+    return weights
+
+
+def _statistics(tensors: State, basis: Basis, shapes: Mapping[str, Tensor]) -> State:
+    stored = [name for name in shapes if f"merged/{name}" in tensors]
+    wanted = {name for name, _ in network_of(basis, None).named_buffers()}
+    if stored and set(stored) != wanted:
+        raise FileFormatError("its merged batch-norm statistics are not complete")
+    return {name: _checked(tensors.pop(f"merged/{name}"), shapes[name], name, shapes[name].shape) for name in stored}
+
+
+def _checked(tensor: Tensor, like: Tensor, name: str, shape: torch.Size) -> Tensor:
+    if tensor.shape != shape or tensor.dtype != like.dtype:
+        raise FileFormatError(
+            f"{name!r} is {tensor.dtype} {tuple(tensor.shape)}, and its network takes {like.dtype} {tuple(shape)}"
+        )
+    if tensor.is_floating_point() and not is_finite(tensor):
+        raise FileFormatError(f"{name!r} holds NaN or infinity")
+    return tensor
+
+
+def _check_positions(positions: Tensor, name: str, size: int) -> None:
+    if positions.dtype != torch.int32 or positions.dim() != 1:
+        raise FileFormatError(f"positions of {name!r} are not a list of int32")
+    if len(positions) and (positions[0] < 0 or positions[-1] >= size or not bool((positions.diff() > 0).all())):
+        raise FileFormatError(f"positions of {name!r} are not ascending places in a tensor of {size}")
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,157 @@
+"""The JSON text in a file's header: what a specialist or composite is, and how it is read back with care."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+
+from .._version import __version__
+from ..errors import DovetailError, FileFormatError
+from ..nets import NetSpec
+from .basis import Basis
+from .composite import METHODS, Composite
+from .objectives import LOSSES
+from .part import Part
+from .specialist import Record
+
+SCHEMA = "dovetail/1"
+
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What a file says about itself, checked."""
+
+    kind: str
+    basis: Basis
+    specialists: list[tuple[tuple[int, ...], Record]]
+    method: str
+    coefficients: tuple[float, ...] | None
+    keep: float
+    digest: str
+
+
+def write_manifest(part: Part) -> str:
+    """Return the manifest of a specialist or composite as JSON."""
+    content: dict[str, object] = {
+        "schema": SCHEMA,
+        "kind": "composite" if isinstance(part, Composite) else "specialist",
+        "dovetail": __version__,
+        "net": str(part.basis.net),
+        "input_shape": list(part.basis.input_shape),
+        "classes": list(part.basis.classes),
+        "temperature": part.basis.temperature,
+        "specialists": [
+            {"rewarded": list(s.rewarded), "sparsity": round(s.sparsity, 6), **s.record.to_json()}
+            for s in part.specialists
+        ],
+        "digest": part.digest,
+    }
+    if isinstance(part, Composite):
+        coefficients = None if part.coefficients is None else list(part.coefficients)
+        content |= {"method": part.method, "coefficients": coefficients, "keep": part.keep}
+    return json.dumps(content)
+
+
+def read_manifest(text: str) -> Manifest:
+    """Return what a manifest says.
+
+    Raises
+    ------
+    FileFormatError
+        When it is of another kind or version, or anything in it is missing or not as it should be.
+    """
+    try:
+        content = json.loads(text)
+    except ValueError as error:
+        raise FileFormatError(f"its manifest is not JSON ({error})") from None
+    if not isinstance(content, dict):
+        raise FileFormatError("its manifest is not a JSON object")
+    schema = content.get("schema")
+    if schema != SCHEMA:
+        raise FileFormatError(
+            f"its schema is {schema!r:.40}, and this version of dovetail reads {SCHEMA!r}; perhaps a newer one wrote it"
+        )
+    kind = _take(content, "kind", str)
+    if kind not in ("specialist", "composite"):
+        raise FileFormatError(f"it is a {kind!r:.40}, neither a specialist nor a composite")
+    basis = _basis(content)
+    specialists = [_specialist(entry, basis) for entry in _take(content, "specialists", list)]
+    if not specialists or (kind == "specialist" and len(specialists) > 1):
+        raise FileFormatError(f"a {kind} with {len(specialists)} specialists")
+    method, coefficients, keep = "sum", None, 1.0
+    if kind == "composite":
+        method = _take(content, "method", str)
+        if method not in METHODS:
+            raise FileFormatError(f"unknown method {method!r:.40}")
+        if content.get("coefficients") is not None:
+            coefficients = tuple(_number(value) for value in _take(content, "coefficients", list))
+            if len(coefficients) != len(specialists):
+                raise FileFormatError(f"{len(coefficients)} coefficients for {len(specialists)} specialists")
+        elif method == "calibrated":
+            raise FileFormatError("a calibrated composite without coefficients")
+        keep = _number(content.get("keep"))
+    return Manifest(kind, basis, specialists, method, coefficients, keep, _take(content, "digest", str))
+
+
+def _basis(content: Mapping[str, object]) -> Basis:
+    try:
+        net = NetSpec.parse(_take(content, "net", str))
+        shape = tuple(_whole(size) for size in _take(content, "input_shape", list))
+        classes = tuple(_take(content, "classes", list))
+        if not classes or not all(isinstance(name, str) for name in classes):
+            raise FileFormatError("its classes are not a list of names")
+        basis = Basis(net, shape, classes, _number(content.get("temperature")))
+        if basis.temperature <= 0:
+            raise FileFormatError(f"temperature {basis.temperature} is not above 0")
+        basis.builder  # noqa: B018 (proves that such a network can be built)
+    except FileFormatError:
+        raise
+    except DovetailError as error:
+        raise FileFormatError(f"it describes a network that cannot be built: {error}") from None
+    return basis
+
+
+def _specialist(entry: object, basis: Basis) -> tuple[tuple[int, ...], Record]:
+    if not isinstance(entry, dict):
+        raise FileFormatError("an entry under 'specialists' is not an object")
+    rewarded = tuple(_whole(number) for number in _take(entry, "rewarded", list))
+    if not rewarded or list(rewarded) != sorted(set(rewarded)) or rewarded[-1] >= len(basis.classes):
+        raise FileFormatError(f"rewarded classes {list(rewarded)} of {len(basis.classes)} classes")
+    loss = _take(entry, "loss", str)
+    if loss not in LOSSES:
+        raise FileFormatError(f"unknown loss {loss!r:.40}")
+    metrics = {str(name): _number(value) for name, value in _take(entry, "metrics", dict).items()}
+    return rewarded, Record(
+        _whole(entry.get("seed")),
+        _take(entry, "start", str),
+        loss,
+        _take(entry, "slots", bool),
+        _take(entry, "data", str),
+        _take(entry, "fingerprint", str),
+        _take(entry, "training", dict),
+        metrics,
+    )
+
+
+def _take(content: Mapping[str, object], key: str, kind: type[Value]) -> Value:
+    value = content.get(key)
+    if not isinstance(value, kind):
+        raise FileFormatError(f"its {key!r} should be a {kind.__name__}, but is {value!r:.40}")
+    return value
+
+
+def _whole(value: object) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise FileFormatError(f"{value!r:.40} where a whole number should be")
+    return value
+
+
+def _number(value: object) -> float:
+    if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
+        raise FileFormatError(f"{value!r:.40} where a number should be")
+    return float(value)

@@ -1,0 +1,70 @@
+"""What a linear probe reads from a network's hidden layer."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from ..data.dataset import Split
+from ..errors import DataError
+
+MOST_SAMPLES = 6000
+
+
+def hidden_activations(network: nn.Module, x: Tensor, *, batch_size: int = 1024) -> Tensor:
+    """Return what a network's output layer reads, ``[samples, units]``; of several networks, side by side.
+
+    Examples
+    --------
+    >>> import dovetail as dt
+    >>> hidden_activations(dt.build_net("mlp:7", (3,), 2, seed=0), torch.zeros(5, 3)).shape
+    torch.Size([5, 7])
+    """
+    outputs = [module for name, module in network.named_modules() if name.split(".")[-1] == "output"]
+    if not outputs:
+        raise DataError("the network has no layer called 'output' whose inputs could be read")
+    seen: list[list[Tensor]] = [[] for _ in outputs]
+    hooks = [
+        layer.register_forward_pre_hook(lambda _, inputs, kept=kept: kept.append(inputs[0].detach()))
+        for layer, kept in zip(outputs, seen, strict=True)
+    ]
+    try:
+        network.eval()
+        with torch.no_grad():
+            for batch in x.split(batch_size):
+                network(batch)
+    finally:
+        for hook in hooks:
+            hook.remove()
+    return torch.cat([torch.cat(kept) for kept in seen], 1)
+
+
+def probe_accuracy(train: Split, test: Split, target: int, *, seed: int = 0) -> float:
+    """Return how well a linear probe tells one class from all others, as balanced accuracy (chance is .5).
+
+    A logistic regression on standardised features, fitted on at most `MOST_SAMPLES` training samples, with both
+    sides weighing the same.
+
+    Parameters
+    ----------
+    train, test : Split
+        Activations and class ids.
+    target : int
+        The class to tell from the others.
+    seed : int
+        Which training samples are taken when there are more.
+    """
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.metrics import balanced_accuracy_score
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    order = torch.randperm(len(train), generator=torch.Generator().manual_seed(seed))[:MOST_SAMPLES]
+    some = train.where(order)
+    for name, split in (("training", some), ("test", test)):
+        if len((split.y == target).unique()) < 2:
+            raise DataError(f"a probe needs samples of the class and of others; the {name} samples have one side only")
+    probe = make_pipeline(StandardScaler(), LogisticRegression(max_iter=2000, C=0.1, class_weight="balanced"))
+    probe.fit(some.x.flatten(1).numpy(), (some.y == target).numpy())
+    found = probe.predict(test.x.flatten(1).numpy())
+    return float(balanced_accuracy_score((test.y == target).numpy(), found))
