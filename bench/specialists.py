@@ -7,15 +7,19 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import random
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import torch
+
 import dovetail as dt
 from dovetail.population import Adam
 from dovetail.specialists import Part, Team, disjoint_pairs, evaluate_all
+from dovetail.specialists.composite import Method
 
 SEEDS = range(5)
 IMAGES = ("mnist", "fashion-mnist")
@@ -70,14 +74,27 @@ def pairs(name: str, model: str, losses: tuple[str, ...] = ("me", "qme", "xe")) 
             yield {"what": "pairs", "data": name, "model": model, "size": size, "loss": loss, "seconds": seconds,
                    "networks": len(team), **scores_of(merged, data)}  # fmt: skip
             if size == 1:
-                yield {"what": "single", "data": name, "model": model, "loss": loss, **scores_of(list(team), data)}
+                yield {
+                    "what": "single",
+                    "data": name,
+                    "model": model,
+                    "loss": loss,
+                    **scores_of(list(team), data),
+                }
             if size == 1 and loss == "me":
                 yield complete(team, data, model, slots=False)
-                for method in ("logits", "ties", "calibrated"):
+                methods: tuple[Method, ...] = ("logits", "ties", "calibrated")
+                for method in methods:
                     made: list[Part] = [
-                        dt.compose(team.of_seed(s), method, inputs=data.train.x[:2048]) for s in SEEDS  # type: ignore[arg-type]
+                        dt.compose(team.of_seed(s), method, inputs=data.train.x[:2048]) for s in SEEDS
                     ]
-                    yield {"what": "method", "data": name, "model": model, "method": method, **scores_of(made, data)}
+                    yield {
+                        "what": "method",
+                        "data": name,
+                        "model": model,
+                        "method": method,
+                        **scores_of(made, data),
+                    }
 
 
 def complete(team: Team, data: dt.Dataset, model: str, *, slots: bool, orders: int = 10) -> Row:
@@ -98,7 +115,9 @@ def slots(name: str, net: str, **options: object) -> Iterator[Row]:
     data = load(name)
     generalists = dt.Population(dt.net_builder(net, data.input_shape, data.outputs), seeds=list(SEEDS))
     epochs = int(str(options.get("epochs", 20)))
-    generalists.fit(data, epochs=epochs, optimiser=Adam(lr=float(str(options.get("lr", 1e-3)))), progress=False)
+    generalists.fit(
+        data, epochs=epochs, optimiser=Adam(lr=float(str(options.get("lr", 1e-3)))), progress=False
+    )
     accuracy = generalists.evaluate(data.test)["accuracy"].tolist()
     yield {"what": "generalist", "data": name, "net": net, "accuracy": accuracy}
     begun = time.perf_counter()
@@ -123,7 +142,40 @@ WIDTHS: dict[tuple[str, str], list[str]] = {
     ("yeast", "deep"): [f"mlp:{h}-{h // 2},dropout=0.2" for h in (128, 256, 512)],
 }
 
-GROUPS: dict[str, Callable[..., Iterator[Row]]] = {"pairs": pairs, "slots": slot_curve}
+
+def compatible(name: str, model: str) -> Iterator[Row]:
+    """Yield, for pairs of varying width, depth and sparsity, what compatibility says and what merging gives."""
+    whole = load(name)
+    few = dt.Dataset(name, whole.train.where(torch.arange(6000)), whole.val.where(torch.arange(2000)), whole.test,
+                     whole.classes)  # fmt: skip
+    inputs = few.val.x[:500]
+    for width, depth, sparsity in itertools.product(
+        (32, 64, 128, 256), (1, 2, 3), (0.0, 0.5, 0.8, 0.9, 0.97)
+    ):
+        net = "mlp:" + "-".join([str(width)] * depth)
+        pairs = disjoint_pairs(few.outputs, 1, 5, seed=width + depth)
+        sets = sorted({ids for pair in pairs for ids in pair})
+        team = dt.train_specialists(few, net, sets, sparsity=sparsity, epochs=10, progress=False)
+        members = {part.rewarded: part for part in team}
+        chosen = [(members[a], members[b]) for a, b in pairs]
+        scores = evaluate_all([a + b for a, b in chosen], few.test)
+        alone = evaluate_all([dt.compose(pair, "logits") for pair in chosen], few.test)
+        found = [dt.compatibility(*pair, inputs=inputs) for pair in chosen]
+        yield {
+            "what": "compatibility", "data": name, "net": net, "sparsity": sparsity,
+            "accuracy": [score.rewarded_accuracy for score in scores],
+            "entropy": [score.entropy for score in scores],
+            "apart": [score.rewarded_accuracy for score in alone],
+            **{key: [getattr(one, key) for one in found] for key in
+               ("separation", "mask_overlap", "sign_conflicts", "interference")},
+        }  # fmt: skip
+
+
+GROUPS: dict[str, Callable[..., Iterator[Row]]] = {
+    "pairs": pairs,
+    "slots": slot_curve,
+    "compatibility": compatible,
+}
 
 
 def main() -> None:
@@ -139,7 +191,10 @@ def main() -> None:
                 file.write(json.dumps(row) + "\n")
             values = [value for value in row["accuracy"] if value is not None]  # type: ignore[attr-defined]
             where = {k: v for k, v in row.items() if not isinstance(v, list) and k != "what"}
-            print(f"{time.perf_counter() - begun:6.1f} {row['what']} {where} {sum(values) / len(values):.4f}", flush=True)
+            print(
+                f"{time.perf_counter() - begun:6.1f} {row['what']} {where} {sum(values) / len(values):.4f}",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

@@ -1,45 +1,162 @@
-"""The demonstration: ten networks trained as one population on data that needs no download."""
+"""The demonstration: ten specialists on data that needs no download, composed, one dropped and added back."""
 
 from __future__ import annotations
 
+import time
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from .report import Page
+    from .specialists import Connectivity, DropAudit, MergeCurve, Part, Score, Team
 
-def generalists(members: int = 10, *, epochs: int = 100, progress: bool = True) -> tuple[pd.DataFrame, float]:
-    """Train generalists on `digits` together.
+NET = "mlp:500"
+DROPPED = 3
 
-    Parameters
+
+@dataclass(frozen=True, eq=False)
+class Demo:
+    """What the demonstration found.
+
+    Attributes
     ----------
-    members : int
-        How many; member ``i`` has seed ``i``.
-    epochs : int
-        At most so many passes over the data; a member stops after five without a lower validation loss.
-    progress : bool
-        Show a progress bar.
-
-    Returns
-    -------
-    table : DataFrame
-        Per member: seed, epochs trained, and loss and accuracy on the test split.
+    scores : dict of str to Score
+        By network, on the test split.
+    curves : dict of str to MergeCurve
+        Accuracy over the number of specialists merged, plain and in slots.
+    steps : list of Connectivity
+        Mode connectivity of each step of the merge in slots.
+    audit : DropAudit
+        What is left of the dropped class.
+    same_bits : bool
+        Whether the composite is, bit for bit, what it was after a class was dropped and added back.
     seconds : float
-        How long training took.
-
-    Examples
-    --------
-    >>> table, seconds = generalists(2, epochs=3, progress=False)
-    >>> list(table.columns)
-    ['seed', 'epochs', 'loss', 'accuracy']
+        How long everything took.
     """
-    from .data import load
-    from .nets import net_builder
-    from .population import Population
 
+    scores: dict[str, Score]
+    curves: dict[str, MergeCurve]
+    steps: list[Connectivity]
+    audit: DropAudit
+    same_bits: bool
+    seconds: float
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """A row per network: accuracy on its classes, on the dropped class, and entropy on other classes."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                "network": list(self.scores),
+                "classes": [len(score.rewarded) for score in self.scores.values()],
+                "accuracy": [score.rewarded_accuracy for score in self.scores.values()],
+                f"accuracy on {DROPPED}": [
+                    float(score.class_accuracy[DROPPED]) for score in self.scores.values()
+                ],
+                f"entropy on {DROPPED}": [
+                    float(score.class_entropy[DROPPED]) for score in self.scores.values()
+                ],
+            }
+        )
+
+    def page(self) -> Page:
+        """Return the report."""
+        from .report import Page
+        from .report.charts import (
+            confusion_chart,
+            connectivity_chart,
+            merge_curve_chart,
+            per_class_chart,
+            probe_chart,
+        )
+
+        page = Page(
+            "Ten specialists become one network",
+            f"Each of ten networks ({NET}) on scikit-learn's digits was trained to recognise one digit and to be "
+            "undecided on all others. Their weights were then added up. Accuracies are on the test split.",
+        )
+        page.table(self.table)
+        page.heading("How many can be merged")
+        page.text(
+            "Specialists that share hidden units get in each other's way the more of them are added. In slots, each has "
+            "its own tenth of the hidden layer, and the sum of weights computes the sum of their outputs."
+        )
+        page.chart(
+            merge_curve_chart(self.curves), "Accuracy over the number of specialists merged, five orders."
+        )
+        page.heading("What the composite confuses")
+        page.chart(confusion_chart(self.scores["sum of ten, in slots"]), "All ten specialists, in slots.")
+        page.heading(f"Dropping {DROPPED} and adding it back")
+        same = "the same to the bit" if self.same_bits else "not the same"
+        page.text(
+            f"Taking out one specialist leaves the others as they were; added back, the network is {same} as before."
+        )
+        page.chart(
+            confusion_chart(self.scores[f"in slots, without {DROPPED}"]),
+            f"The same composite without {DROPPED}.",
+        )
+        page.chart(
+            per_class_chart(self.scores[f"in slots, without {DROPPED}"], "entropy"), "Entropy by class."
+        )
+        page.heading("What is left of it")
+        page.text(self.audit.finding)
+        page.table(self.audit.to_frame())
+        page.chart(probe_chart(self.audit), "Linear probe on the last hidden layer; chance is .5.")
+        page.heading("Mode connectivity")
+        page.chart(
+            connectivity_chart(self.steps),
+            "Relative loss on the path over the sum, step by step.",
+        )
+        return page
+
+
+def run_demo(*, progress: bool = True) -> Demo:
+    """Train ten specialists on `digits` twice, plain and in slots, compose them, and compare with a generalist."""
+    from .data import load
+    from .specialists import (
+        audit_drop,
+        compose,
+        evaluate_all,
+        incremental_connectivity,
+        merge_curve,
+        train_specialists,
+    )
+
+    begun = time.perf_counter()
     data = load("digits")
-    population = Population(net_builder("mlp:128", data.input_shape, data.outputs), seeds=range(members))
-    history = population.fit(data, epochs=epochs, patience=5, progress=progress)
-    table = population.evaluate(data.test).to_frame()
-    table.insert(1, "epochs", history.epochs.tolist())
-    return table, history.seconds
+    train = partial(train_specialists, data, NET, epochs=60, patience=10, progress=progress)
+    plain, slots = train(sparsity=0.9), train(slots=True)
+    whole = compose(slots)
+    less = whole.without(DROPPED)
+    again = less + slots[DROPPED]
+    audit = audit_drop(whole, DROPPED, data, progress=progress)
+    parts: dict[str, Part] = {
+        "one specialist": slots[DROPPED],
+        "sum of ten": _sum(plain),
+        "averaged logits of ten": compose(plain, "logits"),
+        "sum of ten, in slots": whole,
+        f"in slots, without {DROPPED}": less,
+        f"in slots, {DROPPED} added back": again,
+    }
+    scores = dict(zip(parts, evaluate_all(list(parts.values()), data.test), strict=True))
+    return Demo(
+        {"generalist": audit.scores["generalist"], **scores},
+        {
+            "plain": merge_curve(plain, data.test, orders=5),
+            "in slots": merge_curve(slots, data.test, orders=5),
+        },
+        incremental_connectivity(slots, data.test),
+        audit,
+        again == whole,
+        time.perf_counter() - begun,
+    )
+
+
+def _sum(team: Team) -> Part:
+    total = sum(team)
+    assert not isinstance(total, int)
+    return total

@@ -25,6 +25,7 @@ from . import (  # noqa: F401
 from .boolean import BooleanTask, boolean_task
 from .dataset import Dataset, Split
 from .registry import DataInfo, catalogue, get, load
+from .text import load_text
 
 __all__ = [
     "BooleanTask",
@@ -35,4 +36,5 @@ __all__ = [
     "catalogue",
     "get",
     "load",
+    "load_text",
 ]

@@ -7,7 +7,6 @@ from types import TracebackType
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-
 _WIDE = 110
 """Columns from which a terminal has room for everything."""
 

@@ -114,9 +114,7 @@ class Trainer:
             better, diverged = standing.update(self._rows, self._score(epoch, values), sound)
             self._keep(better.nonzero().squeeze(1), epoch)
             self._history.diverged[self._stack.members[diverged]] = True
-            progress.advance(
-                self._step.steps_per_epoch * int(live.sum()), self._news(epoch, values, live)
-            )
+            progress.advance(self._step.steps_per_epoch * int(live.sum()), self._news(epoch, values, live))
             staying = (~standing.done[self._rows]).nonzero().squeeze(1)
             if not len(staying):
                 break

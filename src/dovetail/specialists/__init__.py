@@ -1,8 +1,8 @@
 """Sparse networks that know some classes and leave all others open, and that compose by adding their weights.
 
-`train_specialists` makes them; `Specialist` and `Composite` are what one works with; `compose` puts together, `open_file`
-reads back. Under it: `objectives` (the losses), `rounds` (pruning with rewinding), `layouts` (slots), `merge` (ways to
-merge, pure functions), `fitting` (what fits), `files` (the format), `score` (what is measured).
+`train_specialists` makes them; `Specialist` and `Composite` are what one works with; `compose` puts together,
+`open_file` reads back. Under it: `objectives` (the losses), `rounds` (pruning with rewinding), `layouts` (slots),
+`merge` (ways to merge, pure functions), `fitting` (what fits), `files` (the format), `score` (what is measured).
 """
 
 from .audit import DropAudit, audit_drop

@@ -78,7 +78,11 @@ class DropAudit:
         plain, raw = self.probes["untrained network"], self.probes["raw inputs"]
         number = next(iter(self.scores.values())).classes.index(self.dropped)
         left = float(self.scores["composite without it"].class_accuracy[number])
-        same = "bit for bit the composite to which it was never added" if self.same_as_never_added else "not the same"
+        same = (
+            "bit for bit the composite to which it was never added"
+            if self.same_as_never_added
+            else "not the same"
+        )
         return (
             f"Without its specialist the composite names {self.dropped} for {100 * left:.1f} % of its samples, and is "
             f"{same}. That is about the output. From the hidden layer a linear probe still tells {self.dropped} from "
@@ -156,11 +160,15 @@ def audit_drop(
     }
     scores, probes = {}, {}
     for name, (network, rewarded) in networks.items():
-        train, test = (Split(hidden_activations(network, split.x), split.y) for split in (data.train, data.test))
+        train, test = (
+            Split(hidden_activations(network, split.x), split.y) for split in (data.train, data.test)
+        )
         probes[name] = probe_accuracy(train, test, number)
         if rewarded is not None:
             with torch.no_grad():
-                (scores[name],) = score_logits(network(data.test.x)[None], data.test.y, [rewarded], data.classes)
+                (scores[name],) = score_logits(
+                    network(data.test.x)[None], data.test.y, [rewarded], data.classes
+                )
     probes["raw inputs"] = probe_accuracy(data.train, data.test, number)
     return DropAudit(data.classes[number], scores, probes, after.digest == fresh.digest)
 
@@ -171,7 +179,9 @@ def _without_class(data: Dataset, number: int) -> Dataset:
     return Dataset(data.name, train, val, data.test, data.classes, data.task, data.options)
 
 
-def _retrained(after: Composite, data: Dataset, device: torch.device | str | None, progress: bool) -> Composite:
+def _retrained(
+    after: Composite, data: Dataset, device: torch.device | str | None, progress: bool
+) -> Composite:
     """Train the specialists of a composite again, with their own settings, on other data."""
     groups: dict[str, list[Specialist]] = {}
     for part in after.specialists:

@@ -39,7 +39,9 @@ def fit_coefficients(
 
     def mixed() -> State:
         return {
-            name: torch.tensordot(factors, tensor, dims=1) if tensor.is_floating_point() else tensor[0].clone()
+            name: torch.tensordot(factors, tensor, dims=1)
+            if tensor.is_floating_point()
+            else tensor[0].clone()
             for name, tensor in stack.items()
         }
 
@@ -49,7 +51,7 @@ def fit_coefficients(
         optimiser.zero_grad()
         log_p = F.log_softmax(functional_call(network, mixed(), (x,)) / basis.temperature, 1)
         value = F.kl_div(log_p, target, log_target=True, reduction="batchmean")
-        value.backward()  # type: ignore[no-untyped-call]
+        value.backward()
         return value
 
     optimiser.step(loss)

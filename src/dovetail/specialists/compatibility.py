@@ -85,10 +85,9 @@ def compatibility(*parts: Part, inputs: Tensor | None = None, force: bool = Fals
     separation = path_separation([part.state for part in specialists])
     overlap, conflicts = _overlaps(specialists)
     interference = None if inputs is None else _interference(specialists, inputs)
+    score = 1 - overlap if separation is None else separation
     if interference is not None:
         score = 1 / (1 + interference)
-    else:
-        score = 1 - overlap if separation is None else separation
     return Compatibility(score, separation, overlap, conflicts, interference)
 
 

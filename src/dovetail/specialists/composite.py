@@ -164,7 +164,9 @@ class Composite(Part):
         if self.method == "logits" and any(composite.coefficients for composite in alike):
             known = {m.digest: w for c in alike for m, w in zip(c.specialists, c.weights, strict=True)}
             weights = [known.get(member.digest, 1.0) for member in members]
-        return compose_quietly(members, self.method, weights=weights, inputs=inputs, keep=self.keep, force=force)
+        return compose_quietly(
+            members, self.method, weights=weights, inputs=inputs, keep=self.keep, force=force
+        )
 
     def __sub__(self, other: object) -> Composite:
         if not isinstance(other, Part):
@@ -196,7 +198,9 @@ class Composite(Part):
                         "replace it by one that has only those"
                     )
         left = [member for member in self._members if not gone & set(member.rewarded)]
-        return self._of_those_left(left, f"classes {', '.join(self.classes[number] for number in sorted(gone))}")
+        return self._of_those_left(
+            left, f"classes {', '.join(self.classes[number] for number in sorted(gone))}"
+        )
 
     def replace(self, old: Specialist, new: Specialist, *, force: bool = False) -> Composite:
         """Return the composite with one specialist in the place of another."""
@@ -291,7 +295,9 @@ def compose_quietly(
         raise SpecError(f"weights are for method 'logits'; {method!r} takes none")
     elif method == "calibrated":
         if inputs is None:
-            raise SpecError("method 'calibrated' needs unlabelled samples to fit its coefficients on; pass inputs=")
+            raise SpecError(
+                "method 'calibrated' needs unlabelled samples to fit its coefficients on; pass inputs="
+            )
         members = sorted(members, key=lambda member: (member.rewarded, member.digest))
         coefficients = fit_coefficients(members[0].basis, [member.state for member in members], inputs)
     if needs_statistics(members, method) and inputs is None:
@@ -318,7 +324,9 @@ def _checked_weights(weights: Sequence[float] | None, members: int) -> tuple[flo
     if weights is None:
         return None
     if len(weights) != members or min(weights) < 0 or sum(weights) <= 0:
-        raise SpecError(f"weights are {members} numbers from 0, not all 0, one per specialist; got {weights!r:.80}")
+        raise SpecError(
+            f"weights are {members} numbers from 0, not all 0, one per specialist; got {weights!r:.80}"
+        )
     return tuple(float(weight) for weight in weights)
 
 

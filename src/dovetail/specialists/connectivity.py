@@ -119,7 +119,9 @@ def connectivity(
     check_fit([*first.specialists, *second.specialists], force=force)
     for part in (first, second):
         if isinstance(part, Composite) and part.method == "logits":
-            raise SpecError(f"{part!r} is several networks, and has no weights to walk along; compose it by sum")
+            raise SpecError(
+                f"{part!r} is several networks, and has no weights to walk along; compose it by sum"
+            )
     t, ours, theirs = path(points)
     a, b = first.state_dict(), second.state_dict()
     states = [_on_path(a, b, float(u), float(v)) for u, v in zip(ours, theirs, strict=True)]

@@ -146,7 +146,10 @@ def _statistics(tensors: State, basis: Basis, shapes: Mapping[str, Tensor]) -> S
     wanted = {name for name, _ in network_of(basis, None).named_buffers()}
     if stored and set(stored) != wanted:
         raise FileFormatError("its merged batch-norm statistics are not complete")
-    return {name: _checked(tensors.pop(f"merged/{name}"), shapes[name], name, shapes[name].shape) for name in stored}
+    return {
+        name: _checked(tensors.pop(f"merged/{name}"), shapes[name], name, shapes[name].shape)
+        for name in stored
+    }
 
 
 def _checked(tensor: Tensor, like: Tensor, name: str, shape: torch.Size) -> Tensor:
@@ -162,7 +165,9 @@ def _checked(tensor: Tensor, like: Tensor, name: str, shape: torch.Size) -> Tens
 def _check_positions(positions: Tensor, name: str, size: int) -> None:
     if positions.dtype != torch.int32 or positions.dim() != 1:
         raise FileFormatError(f"positions of {name!r} are not a list of int32")
-    if len(positions) and (positions[0] < 0 or positions[-1] >= size or not bool((positions.diff() > 0).all())):
+    if len(positions) and (
+        positions[0] < 0 or positions[-1] >= size or not bool((positions.diff() > 0).all())
+    ):
         raise FileFormatError(f"positions of {name!r} are not ascending places in a tensor of {size}")
 
 

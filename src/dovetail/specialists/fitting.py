@@ -49,7 +49,9 @@ def _check_basis(first: Specialist, other: Specialist) -> None:
                 "added; train them with the same"
             )
     if a.classes != b.classes:  # lists that look the same when shortened
-        raise MisfitError(f"{first!r} and {other!r} have different class lists, so their weights cannot be added")
+        raise MisfitError(
+            f"{first!r} and {other!r} have different class lists, so their weights cannot be added"
+        )
 
 
 def _listed(classes: Sequence[str]) -> str:

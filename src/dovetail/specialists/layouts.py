@@ -35,7 +35,9 @@ class WholeNetworks:
 
     def packed(self, population: Population, place: int, ids: ClassSet) -> dict[str, Packed]:
         """Return what a trained member keeps, as a network of the full architecture."""
-        params = {name: pack(t[place], _row(population.masks, name, place)) for name, t in population.params.items()}
+        params = {
+            name: pack(t[place], _row(population.masks, name, place)) for name, t in population.params.items()
+        }
         return params | {name: pack(t[place]) for name, t in population.buffers.items()}
 
 
@@ -85,7 +87,9 @@ class SmallSlots(MaskedSlots):
         population.start_from(
             {
                 # A slot is whole rows by whole columns, so what it keeps is the small tensor, row by row.
-                name: torch.stack([starts[seed][name][self.slot(ids)[name]] for seed, ids in members]).reshape(t.shape)
+                name: torch.stack(
+                    [starts[seed][name][self.slot(ids)[name]] for seed, ids in members]
+                ).reshape(t.shape)
                 for name, t in {**population.params, **population.buffers}.items()
             }
         )
@@ -95,23 +99,29 @@ class SmallSlots(MaskedSlots):
         slot = self.slot(ids)
         packed = {}
         for name, tensor in {**population.params, **population.buffers}.items():
-            small = population.masks[name][place] if name in population.masks else torch.ones_like(tensor[place]).bool()
+            small = (
+                population.masks[name][place]
+                if name in population.masks
+                else torch.ones_like(tensor[place]).bool()
+            )
             packed[name] = pack(put_back(tensor[place].cpu(), slot[name]), put_back(small.cpu(), slot[name]))
         return packed
 
 
 def layouts(
     basis: Basis, members: Sequence[Member], *, slots: bool
-) -> list[tuple[WholeNetworks, list[int]]]:
+) -> list[tuple[WholeNetworks, list[Member]]]:
     """Return how to train members, and which together: all of them, but small networks by their size."""
-    everyone = list(range(len(members)))
+    everyone = list(members)
+    if not everyone:
+        return []
     if not slots:
         return [(WholeNetworks(basis), everyone)]
-    small = {len(ids): slot_net(basis.net, len(ids), len(basis.classes)) for _, ids in members}
+    small = {len(ids): slot_net(basis.net, len(ids), len(basis.classes)) for _, ids in everyone}
     if None in small.values():
         return [(MaskedSlots(basis), everyone)]
     return [
-        (SmallSlots(basis, net), [place for place in everyone if len(members[place][1]) == size])
+        (SmallSlots(basis, net), [member for member in everyone if len(member[1]) == size])
         for size, net in small.items()
         if net is not None
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 from collections.abc import Mapping
@@ -54,7 +55,7 @@ def write_manifest(part: Part) -> str:
     if isinstance(part, Composite):
         coefficients = None if part.coefficients is None else list(part.coefficients)
         content |= {"method": part.method, "coefficients": coefficients, "keep": part.keep}
-    return json.dumps(content)
+    return json.dumps({**content, "checksum": _checksum(content)})
 
 
 def read_manifest(text: str) -> Manifest:
@@ -76,6 +77,9 @@ def read_manifest(text: str) -> Manifest:
         raise FileFormatError(
             f"its schema is {schema!r:.40}, and this version of dovetail reads {SCHEMA!r}; perhaps a newer one wrote it"
         )
+    checksum = content.pop("checksum", None)
+    if checksum != _checksum(content):
+        raise FileFormatError("its manifest does not match its checksum: it was altered or damaged")
     kind = _take(content, "kind", str)
     if kind not in ("specialist", "composite"):
         raise FileFormatError(f"it is a {kind!r:.40}, neither a specialist nor a composite")
@@ -96,6 +100,11 @@ def read_manifest(text: str) -> Manifest:
             raise FileFormatError("a calibrated composite without coefficients")
         keep = _number(content.get("keep"))
     return Manifest(kind, basis, specialists, method, coefficients, keep, _take(content, "digest", str))
+
+
+def _checksum(content: Mapping[str, object]) -> str:
+    """Return a hash of everything in a manifest, the hash of the weights included."""
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:32]
 
 
 def _basis(content: Mapping[str, object]) -> Basis:

@@ -22,7 +22,7 @@ def add_weights(states: Iterable[State]) -> State:
     total: State = {}
     for state in states:
         for name, tensor in state.items():
-            total[name] = _joined(total[name], tensor) if name in total else tensor
+            total[name] = _joined(total[name], tensor) if name in total else tensor.clone()
     return total
 
 
@@ -58,7 +58,9 @@ def ties_weights(states: Sequence[State], keep: float = 1.0) -> State:
     {'w': tensor([4., 2., 2.])}
     """
     if not 0 < keep <= 1:
-        raise SpecError(f"keep is the share of weights that each network brings along, above 0, at most 1; got {keep}")
+        raise SpecError(
+            f"keep is the share of weights that each network brings along, above 0, at most 1; got {keep}"
+        )
     return {
         name: _elected([_trimmed(state[name], keep) for state in states])
         if states[0][name].is_floating_point()
@@ -75,7 +77,8 @@ def mix_logits(logits: Tensor, weights: Sequence[float]) -> Tensor:
     >>> mix_logits(torch.tensor([[2.0, 0.0], [0.0, 4.0]]), [0.5, 0.5])
     tensor([1., 2.])
     """
-    return torch.tensordot(logits.new_tensor(weights), logits, dims=1)
+    mixed: Tensor = torch.tensordot(logits.new_tensor(weights), logits, dims=1)
+    return mixed
 
 
 def _joined(total: Tensor, tensor: Tensor) -> Tensor:

@@ -104,7 +104,10 @@ def merge_curve(
     >>> merge_curve(team, data.test, orders=2).accuracy.shape
     torch.Size([2, 3])
     """
-    by_seed = {number: [part for part in team if part.seed == number] for number in dict.fromkeys(p.seed for p in team)}
+    by_seed = {
+        number: [part for part in team if part.seed == number]
+        for number in dict.fromkeys(p.seed for p in team)
+    }
     sizes = {len(parts) for parts in by_seed.values()}
     if len(sizes) != 1:
         raise MisfitError(f"a merge curve needs as many specialists of each seed; got {sorted(sizes)}")

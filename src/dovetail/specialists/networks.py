@@ -61,7 +61,9 @@ def network_of(basis: Basis, state: Mapping[str, Tensor] | None) -> nn.Module:
     return network.eval()
 
 
-def stacked(basis: Basis, states: Sequence[Mapping[str, Tensor]], device: torch.device | str | None) -> Population:
+def stacked(
+    basis: Basis, states: Sequence[Mapping[str, Tensor]], device: torch.device | str | None
+) -> Population:
     """Return a population of networks with these weights."""
     population = Population(basis.builder, seeds=[0] * len(states), device=device)
     return population.start_from({name: torch.stack([s[name] for s in states]) for name in states[0]})
@@ -79,7 +81,9 @@ def outputs_of(parts: Sequence[Part], x: Tensor, *, device: torch.device | str |
             logits = stacked(basis, [state for _, states in chunk for state in states], device)(x)
             counts = [len(states) for _, states in chunk]
             for (weights, _), mine in zip(chunk, logits.split(counts), strict=True):
-                results.append((mine[0] if weights is None else mix_logits(mine, weights)) / basis.temperature)
+                results.append(
+                    (mine[0] if weights is None else mix_logits(mine, weights)) / basis.temperature
+                )
     return torch.stack(results)
 
 

@@ -63,7 +63,9 @@ def probe_accuracy(train: Split, test: Split, target: int, *, seed: int = 0) -> 
     some = train.where(order)
     for name, split in (("training", some), ("test", test)):
         if len((split.y == target).unique()) < 2:
-            raise DataError(f"a probe needs samples of the class and of others; the {name} samples have one side only")
+            raise DataError(
+                f"a probe needs samples of the class and of others; the {name} samples have one side only"
+            )
     probe = make_pipeline(StandardScaler(), LogisticRegression(max_iter=2000, C=0.1, class_weight="balanced"))
     probe.fit(some.x.flatten(1).numpy(), (some.y == target).numpy())
     found = probe.predict(test.x.flatten(1).numpy())

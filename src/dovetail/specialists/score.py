@@ -144,7 +144,7 @@ def score_logits(
     membership = torch.zeros(len(rewarded), outputs, dtype=torch.bool, device=logits.device)
     for row, ids in enumerate(rewarded):
         membership[row, list(ids)] = True
-    claimed = (log_p.exp() * membership[:, None]).sum(2) - membership.sum(1, keepdim=True) / outputs
+    claimed = (log_p.exp() * membership[:, None]).sum(2) - membership.double().sum(1, keepdim=True) / outputs
     counts = target.bincount(minlength=outputs)
 
     def by_class(values: Tensor) -> Tensor:

@@ -60,7 +60,9 @@ class Settings:
         if self.loss not in LOSSES:
             raise unknown_name("loss", self.loss, LOSSES)
         if not 0 <= self.sparsity < 1:
-            raise SpecError(f"sparsity is the share of weights to prune, from 0 to below 1; got {self.sparsity}")
+            raise SpecError(
+                f"sparsity is the share of weights to prune, from 0 to below 1; got {self.sparsity}"
+            )
         if self.rounds < 0:
             raise SpecError(f"rounds must be 0 (no pruning) or more; got {self.rounds}")
         for name in ("temperature", "lr"):
@@ -70,7 +72,9 @@ class Settings:
         if self.scope not in ("tensor", "global"):
             raise unknown_name("scope", self.scope, ["tensor", "global"])
         if not 0 <= self.output_share <= 1:
-            raise SpecError(f"output_share is a share of the pruning rate, from 0 to 1; got {self.output_share}")
+            raise SpecError(
+                f"output_share is a share of the pruning rate, from 0 to 1; got {self.output_share}"
+            )
 
     @property
     def rate(self) -> float:

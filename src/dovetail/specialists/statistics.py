@@ -49,8 +49,12 @@ def welch(
         raise DataError(f"Welch's test needs two values or more on each side; got {a.size} and {b.size}")
     difference = float(a.mean() - b.mean())
     if a.std() == 0 and b.std() == 0:  # no spread at all: scipy gives NaN for equal means
-        certain = {"greater": difference > 0, "less": difference < 0, "two-sided": difference != 0}[alternative]
-        return Welch(difference, float(np.sign(difference) * np.inf if difference else 0.0), 0.0 if certain else 1.0)
+        certain = {"greater": difference > 0, "less": difference < 0, "two-sided": difference != 0}[
+            alternative
+        ]
+        return Welch(
+            difference, float(np.sign(difference) * np.inf if difference else 0.0), 0.0 if certain else 1.0
+        )
     result = stats.ttest_ind(a, b, equal_var=False, alternative=alternative)
     return Welch(difference, float(result.statistic), float(result.pvalue))
 

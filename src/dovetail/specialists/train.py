@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from pathlib import Path
 from typing import Literal
 
 import torch
@@ -16,11 +17,13 @@ from ..nets import NetSpec, build_net, net_builder
 from ..population import History, Population
 from .basis import Basis, hash_tensors
 from .class_sets import ClassName, ClassSet, class_sets, named
-from .layouts import layouts
+from .folder import file_name, find_trained, make_folder
+from .layouts import Member, layouts
 from .rounds import one_hot_sets, train_rounds
 from .settings import settle
 from .specialist import Record, Specialist
 from .team import Team
+
 
 def train_specialists(
     data: Dataset,
@@ -43,6 +46,8 @@ def train_specialists(
     output_share: float = 0.5,
     device: torch.device | str | None = None,
     at_once: int | None = None,
+    folder: str | Path | None = None,
+    replace: bool = False,
     progress: bool = True,
 ) -> Team:
     """Train sparse networks that recognise some classes and are deliberately undecided on all others.
@@ -96,6 +101,11 @@ def train_specialists(
         Where to train; the first GPU if there is one.
     at_once : int, optional
         How many networks to train together; by default as many as the device does well with.
+    folder : path, optional
+        Save each specialist there. Those that it has already, trained in the same way on the same data, are kept
+        and not trained again.
+    replace : bool
+        Train anew, and replace, what the folder has.
     progress : bool
         Show progress (on terminals only).
 
@@ -132,25 +142,30 @@ def train_specialists(
         raise SpecError("seeds is empty; leave it out for seed 0")
     members = [(number, ids) for number in chosen for ids in sets]
     basis = Basis(settings.net, data.input_shape, data.classes, settings.temperature)
-    made: dict[int, Specialist] = {}
+    made: dict[Member, Specialist] = {}
+    if folder is not None:
+        folder = make_folder(folder)
+        made = find_trained(folder, members, data, basis, settings, replace=replace)
     histories: list[History] = []
-    for layout, places in layouts(basis, members, slots=slots):
-        group = [members[place] for place in places]
+    missing = [member for member in dict.fromkeys(members) if member not in made]
+    for layout, group in layouts(basis, missing, slots=slots):
         build = net_builder(layout.net, data.input_shape, data.outputs)
-        population = Population(build, [seed for seed, _ in group], device=device)
+        population = Population(build, [number for number, _ in group], device=device)
         layout.prepare(population, group)
-        rewarded_rows = one_hot_sets([ids for _, ids in group], data.outputs)
-        rounds_done = train_rounds(
-            population, data, rewarded_rows, settings, at_once=at_once, progress=progress
-        )
-        histories += rounds_done
-        for row, (place, (number, ids)) in enumerate(zip(places, group, strict=True)):
+        done = train_rounds(
+            population, data, one_hot_sets([ids for _, ids in group], data.outputs), settings,
+            at_once=at_once, progress=progress,
+        )  # fmt: skip
+        histories += done
+        for row, (number, ids) in enumerate(group):
             record = Record(
                 number, start_hash(basis, number), loss, slots, data.name, data.fingerprint,
-                settings.to_json(), _last_metrics(rounds_done[-1], row),
+                settings.to_json(), _last_metrics(done[-1], row),
             )  # fmt: skip
-            made[place] = Specialist(basis, ids, layout.packed(population, row, ids), record)
-    return Team([made[place] for place in range(len(members))], histories, time.perf_counter() - begun)
+            made[number, ids] = Specialist(basis, ids, layout.packed(population, row, ids), record)
+            if folder is not None:
+                made[number, ids].save(folder / file_name(data.name, ids, number))
+    return Team([made[member] for member in members], histories, time.perf_counter() - begun)
 
 
 @lru_cache(maxsize=64)

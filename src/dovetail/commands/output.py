@@ -1,0 +1,60 @@
+"""What the commands share: options that many have, and how results are printed."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ..data import Dataset
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines instead of a table.")]
+DataName = Annotated[
+    str, typer.Argument(metavar="DATA", help="A data set, with options if need be: mnist, har:features=time.")
+]
+
+
+def load_data(text: str) -> Dataset:
+    """Load data given as ``NAME`` or ``NAME:option=value,option=value``."""
+    from ..data import load_text
+
+    return load_text(text)
+
+
+def print_json(value: object) -> None:
+    """Print JSON."""
+    typer.echo(json.dumps(value, indent=2))
+
+
+def print_table(table: Table) -> None:
+    """Print a table as wide as the terminal; wide enough for everything when there is none."""
+    # A pipe has no width of its own; 80 columns would fold what a file or a program could hold.
+    console = Console()
+    (console if console.is_terminal else Console(width=160)).print(table)
+
+
+def table_of(frame: pd.DataFrame, title: str | None = None, digits: int = 4) -> Table:
+    """Return a data frame as a table: numbers to the right, what is missing as a dash."""
+    import pandas as pd
+
+    table = Table(title=title)
+    for name in frame.columns:
+        number = pd.api.types.is_numeric_dtype(frame[name]) and not pd.api.types.is_bool_dtype(frame[name])
+        table.add_column(str(name), justify="right" if number else "left")
+    for row in frame.itertuples(index=False):
+        table.add_row(*(_cell(value, digits) for value in row))
+    return table
+
+
+def _cell(value: object, digits: int) -> str:
+    if value is None or value != value:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:.{digits}f}" if isinstance(value, float) else str(value)

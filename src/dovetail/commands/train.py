@@ -1,0 +1,89 @@
+"""``dovetail train``: train specialists and save each as a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from .output import DataName, Json, load_data, print_json, print_table, table_of
+
+
+def train(
+    data: DataName,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the specialists' files.")],
+    net: Annotated[str, typer.Option(help="Architecture, such as mlp:512-256 or lenet.")] = "mlp:512",
+    rewarded: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--rewarded",
+            "-r",
+            help="Classes of one specialist, such as 3 or 0,1; repeat it. Default: one each.",
+        ),
+    ] = None,
+    loss: Annotated[Literal["me", "qme", "xe"], typer.Option(help="The objective.")] = "me",
+    sparsity: Annotated[
+        float | None,
+        typer.Option(help="Share of weights to prune. [default: .99 for mlp, .6 for others, 0 with slots]"),
+    ] = None,
+    rounds: Annotated[int, typer.Option(help="In how many rounds to prune.")] = 2,
+    epochs: Annotated[int, typer.Option(help="Epochs of the last training.")] = 20,
+    round_epochs: Annotated[
+        int | None, typer.Option(help="Epochs of each pruning round. [default: epochs / rounds]")
+    ] = None,
+    temperature: Annotated[float, typer.Option(help="What logits are divided by.")] = 5.0,
+    slots: Annotated[
+        bool, typer.Option("--slots", help="Give each class its own share of every hidden layer.")
+    ] = False,
+    seeds: Annotated[int, typer.Option(help="How many seeds to train with.")] = 1,
+    seed: Annotated[int, typer.Option(help="The first seed.")] = 0,
+    lr: Annotated[float, typer.Option(help="Step size of Adam.")] = 1e-3,
+    batch_size: Annotated[int, typer.Option(help="Samples per step.")] = 64,
+    patience: Annotated[
+        int, typer.Option(help="Stop after so many epochs without a lower validation loss; 0: never.")
+    ] = 3,
+    scope: Annotated[
+        Literal["tensor", "global"],
+        typer.Option(help="Prune the share in each tensor, or rank all together."),
+    ] = "tensor",
+    output_share: Annotated[
+        float, typer.Option(help="The output layer's pruning rate as a share of the others'.")
+    ] = 0.5,
+    device: Annotated[str | None, typer.Option(help="cpu, cuda, cuda:1. [default: the first GPU]")] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace files that were trained otherwise.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Train sparse networks that recognise some classes of DATA and are undecided on all others.
+
+    Specialists that the folder has already, trained in the same way, are kept and not trained again.
+    """
+    from ..errors import SpecError
+    from ..specialists import train_specialists
+    from ..specialists.folder import file_name
+
+    if seeds < 1:
+        raise SpecError(f"--seeds is how many seeds to train with, 1 or more; got {seeds}")
+    dataset = load_data(data)
+    sets = None if rewarded is None else [[name.strip() for name in entry.split(",")] for entry in rewarded]
+    team = train_specialists(
+        dataset, net, sets, loss=loss, sparsity=sparsity, rounds=rounds, epochs=epochs, round_epochs=round_epochs,
+        temperature=temperature, slots=slots, seeds=range(seed, seed + seeds), lr=lr, batch_size=batch_size,
+        patience=patience or None, scope=scope, output_share=output_share, device=device, folder=output, replace=force,
+        progress=not as_json,
+    )  # fmt: skip
+    table = team.to_frame(dataset.test)
+    table.insert(0, "file", [file_name(dataset.name, part.rewarded, part.seed) for part in team])
+    if as_json:
+        print_json({"folder": str(output), "seconds": team.seconds, "specialists": table.to_dict("records")})
+        return
+    print_table(
+        table_of(table.drop(columns="loss"), f"{len(team)} specialists in {output}, on the test split")
+    )
+    typer.echo(
+        f"Trained in {team.seconds:.1f} s."
+        if team.histories
+        else "All were there already; nothing was trained."
+    )

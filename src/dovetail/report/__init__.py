@@ -1,0 +1,27 @@
+"""What was found, for people: interactive charts, and one HTML file that holds them and opens anywhere, offline.
+
+`charts` makes plotly figures of results; `Page` puts headings, text, tables and charts into a file. Only charts need
+plotly, and only when one is made.
+"""
+
+from __future__ import annotations
+
+from .charts import (
+    confusion_chart,
+    connectivity_chart,
+    merge_curve_chart,
+    per_class_chart,
+    probe_chart,
+    reliability_chart,
+)
+from .page import Page
+
+__all__ = [
+    "Page",
+    "confusion_chart",
+    "connectivity_chart",
+    "merge_curve_chart",
+    "per_class_chart",
+    "probe_chart",
+    "reliability_chart",
+]

@@ -1,0 +1,70 @@
+"""A data frame as an HTML table."""
+
+from __future__ import annotations
+
+import numbers
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def table_html(table: pd.DataFrame, digits: int = 4) -> str:
+    """Return a table with numbers to the right and, where the index has names, these in front.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> print(table_html(pd.DataFrame({"part": ["<3>"], "entropy": [2.30259]}), digits=2))
+    <table>
+    <thead>
+    <tr><th scope="col">part</th><th scope="col" class="number">entropy</th></tr>
+    </thead>
+    <tbody>
+    <tr><td>&lt;3&gt;</td><td class="number">2.30</td></tr>
+    </tbody>
+    </table>
+    """
+    import pandas as pd
+
+    named = not isinstance(table.index, pd.RangeIndex)
+    styles = [
+        ' class="number"'
+        if pd.api.types.is_numeric_dtype(kind) and not pd.api.types.is_bool_dtype(kind)
+        else ""
+        for kind in table.dtypes
+    ]
+    head = [f'<th scope="col">{_label(list(table.index.names))}</th>'] if named else []
+    head += [
+        f'<th scope="col"{style}>{_label(name)}</th>'
+        for name, style in zip(table.columns, styles, strict=True)
+    ]
+    rows = []
+    for name, values in zip(table.index, table.itertuples(index=False, name=None), strict=True):
+        cells = [f'<th scope="row">{_label(name)}</th>'] if named else []
+        cells += [
+            f"<td{style}>{_cell(value, digits)}</td>" for value, style in zip(values, styles, strict=True)
+        ]
+        rows.append(f"<tr>{''.join(cells)}</tr>")
+    body = "\n".join(rows)
+    return f"<table>\n<thead>\n<tr>{''.join(head)}</tr>\n</thead>\n<tbody>\n{body}\n</tbody>\n</table>"
+
+
+def _label(name: object) -> str:
+    """Return the name of a row or column; several levels of names become one."""
+    levels = name if isinstance(name, tuple | list) else [name]
+    return escape(", ".join(str(level) for level in levels if level is not None))
+
+
+def _cell(value: Any, digits: int) -> str:
+    import pandas as pd
+
+    if pd.api.types.is_scalar(value) and pd.isna(value):
+        return "–"
+    if pd.api.types.is_bool(value):
+        return "yes" if value else "no"
+    if isinstance(value, numbers.Real) and not isinstance(value, numbers.Integral):
+        number = float(value)
+        return f"{number:.1e}" if 0 < abs(number) < 10**-digits else f"{number:.{digits}f}"
+    return escape(str(value))

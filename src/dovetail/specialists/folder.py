@@ -1,0 +1,79 @@
+"""Specialists in a folder: one file each, trained once and found again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from ..data.dataset import Dataset
+from ..errors import DovetailError
+from .basis import Basis
+from .class_sets import ClassSet
+from .files import open_file
+from .settings import Settings
+from .specialist import Specialist
+
+
+def file_name(data: str, rewarded: Iterable[int], seed: int) -> str:
+    """Return what a specialist's file is called.
+
+    Examples
+    --------
+    >>> file_name("digits", (0, 3), 1)
+    'digits-0+3-seed1.safetensors'
+    """
+    return f"{data}-{'+'.join(map(str, rewarded))}-seed{seed}.safetensors"
+
+
+def make_folder(path: str | Path) -> Path:
+    """Return a folder that exists."""
+    folder = Path(path)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DovetailError(f"cannot make the folder {folder}: {error.strerror or error}") from error
+    return folder
+
+
+def find_trained(
+    folder: Path,
+    members: Iterable[tuple[int, ClassSet]],
+    data: Dataset,
+    basis: Basis,
+    settings: Settings,
+    *,
+    replace: bool,
+) -> dict[tuple[int, ClassSet], Specialist]:
+    """Return the members (seed, classes) that a folder has already, trained in just this way.
+
+    Raises
+    ------
+    DovetailError
+        When a file in the place of one is something else, unless ``replace`` allows to train it anew.
+    """
+    found = {}
+    for seed, ids in members:
+        path = folder / file_name(data.name, ids, seed)
+        if not path.exists() or replace:
+            continue
+        part = open_file(path)
+        if (
+            not isinstance(part, Specialist)
+            or part.rewarded != ids
+            or part.seed != seed
+            or part.basis != basis
+        ):
+            other = f"it is {part!r}"
+        elif part.record.fingerprint != data.fingerprint:
+            other = f"it was trained on other data ({part.record.fingerprint}, not {data.fingerprint})"
+        elif part.record.training != settings.to_json():
+            wanted = settings.to_json()
+            names = [name for name in wanted if part.record.training.get(name) != wanted[name]]
+            other = "it was trained otherwise: " + ", ".join(
+                f"{name} {part.record.training.get(name)}, not {wanted[name]}" for name in names
+            )
+        else:
+            found[seed, ids] = part
+            continue
+        raise DovetailError(f"{path} is in the way ({other}); replace it (--force), or use another folder")
+    return found

@@ -1,0 +1,307 @@
+"""Pictures of what was measured, with matplotlib: one function for each kind of result.
+
+Each draws into ``ax``, or into a new figure when there is none, and returns the axes. Nothing is shown or saved.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from ..errors import unknown_name
+from .connectivity import TOLERANCE
+from .plot_style import (
+    GREY,
+    HISTORY_LABELS,
+    MOST_COUNTS,
+    MOST_NAMES,
+    NOTHING_TO_SHOW,
+    OTHER_COLOUR,
+    PER_CLASS_LABELS,
+    REWARDED_COLOUR,
+    PerClass,
+    line_colours,
+    per_class_values,
+    row_shares,
+    shortened,
+    spread,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+    from matplotlib.lines import Line2D
+
+    from ..population import History
+    from .audit import DropAudit
+    from .connectivity import Connectivity
+    from .merge_curve import MergeCurve
+    from .score import Score
+
+
+def plot_confusion(score: Score, ax: Axes | None = None) -> Axes:
+    """Draw a confusion matrix: colours are shares of a row, rewarded classes have bold names.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from dovetail.specialists.score import score_logits
+    >>> (score,) = score_logits(torch.eye(3)[None] * 9, torch.arange(3), [(0, 1)], ["a", "b", "c"])
+    >>> plot_confusion(score).get_ylabel()
+    'true class'
+    """
+    ax = ax or _new_axes()
+    shares = row_shares(score.confusion)
+    image = ax.imshow(shares.numpy(), cmap="Blues", vmin=0, vmax=1)
+    ax.figure.colorbar(image, ax=ax, label="share of the true class")
+    if len(score.classes) <= MOST_COUNTS:
+        for row, counts in enumerate(score.confusion.tolist()):
+            for column, count in enumerate(counts):
+                dark = float(shares[row, column]) > 0.5
+                colour = "white" if dark else "black" if count else "#B0B0B0"
+                ax.text(column, row, str(count), color=colour, ha="center", va="center", fontsize=8)
+    _name_classes(ax.xaxis, score)
+    _name_classes(ax.yaxis, score)
+    ax.set(xlabel="largest output", ylabel="true class")
+    return ax
+
+
+def plot_per_class(score: Score, what: PerClass = "accuracy", ax: Axes | None = None) -> Axes:
+    """Draw a bar per class; those of rewarded classes in another colour, none where there is no value.
+
+    Parameters
+    ----------
+    score : Score
+        What was measured.
+    what : {"accuracy", "entropy", "leakage"}
+        Accuracy, mean entropy (with a line where the prediction is uniform), or the probability for rewarded
+        classes beyond what a uniform prediction gives them.
+    ax : Axes, optional
+        Where to draw.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from dovetail.specialists.score import score_logits
+    >>> (score,) = score_logits(torch.eye(3)[None] * 9, torch.arange(3), [(0, 1)], ["a", "b", "c"])
+    >>> len(plot_per_class(score, "accuracy").patches)
+    3
+    """
+    from matplotlib.patches import Patch
+
+    values = per_class_values(score, what)
+    ax = ax or _new_axes()
+    kinds = ["rewarded" if number in score.rewarded else "other classes" for number in range(len(values))]
+    colours = {"rewarded": REWARDED_COLOUR, "other classes": OTHER_COLOUR}
+    ax.bar(range(len(values)), values, color=[colours[kind] for kind in kinds])
+    drawn = {kind for kind, value in zip(kinds, values, strict=True) if not math.isnan(value)}
+    if len(drawn) == 2:
+        handles = [Patch(color=colour, label=kind) for kind, colour in colours.items()]
+        ax.legend(
+            handles=handles,
+            ncols=2,
+            loc="lower left",
+            bbox_to_anchor=(0, 1),
+            frameon=False,
+            borderaxespad=0.2,
+        )
+    if what == "accuracy":
+        ax.set_ylim(0, 1.02)
+    elif what == "entropy":
+        _reference_line(ax, math.log(len(values)), f"uniform: ln {len(values)}")
+        ax.set_ylim(0, math.log(len(values)) * 1.1 or 1)
+    else:
+        ax.axhline(0, color="black", linewidth=0.8)
+    if not drawn:
+        ax.text(0.5, 0.5, NOTHING_TO_SHOW, transform=ax.transAxes, ha="center", va="bottom")
+    _name_classes(ax.xaxis, score)
+    ax.set(xlim=(-0.6, len(values) - 0.4), xlabel="class", ylabel=PER_CLASS_LABELS[what])
+    return _plain_frame(ax)
+
+
+def plot_reliability(score: Score, ax: Axes | None = None) -> Axes:
+    """Draw accuracy over confidence on samples of rewarded classes; on the diagonal confidence is deserved.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from dovetail.specialists.score import score_logits
+    >>> (score,) = score_logits(torch.eye(3)[None] * 9, torch.arange(3), [(0, 1)], ["a", "b", "c"])
+    >>> plot_reliability(score).get_title()
+    'expected calibration error 0.000'
+    """
+    ax = ax or _new_axes()
+    count, confidence, accuracy = (
+        column.numpy() for column in score.reliability[score.reliability[:, 0] > 0].T
+    )
+    ax.plot([0, 1], [0, 1], color=GREY, linestyle="--", linewidth=1, label="as right as confident")
+    ax.plot(confidence, accuracy, color=OTHER_COLOUR, linewidth=1)
+    sizes = 15 + 250 * count / max(count.sum(), 1)
+    ax.scatter(
+        confidence, accuracy, s=sizes, color=OTHER_COLOUR, label="bins, larger with more samples", zorder=3
+    )
+    ax.set(
+        xlim=(0, 1.03),
+        ylim=(0, 1.03),
+        xlabel="confidence (mean of a bin)",
+        ylabel="accuracy (share of samples)",
+    )
+    ax.set_title(f"expected calibration error {score.calibration_error:.3f}")
+    for handle in ax.legend(frameon=False).legend_handles[1:]:
+        handle.set_sizes([30])  # type: ignore[union-attr]  # else as large as the largest bin
+    return _plain_frame(ax)
+
+
+def plot_connectivity(paths: Sequence[Connectivity], ax: Axes | None = None) -> Axes:
+    """Draw the relative loss along paths between specialists, and how much of it counts as connected.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from dovetail.specialists import Connectivity
+    >>> t = torch.tensor([0.0, 0.5, 1.0])
+    >>> plot_connectivity([Connectivity("3", "8", t, t + 1, torch.tensor([0.0, 1.5, 0.0]))]).get_title()
+    '3 → 8'
+    """
+    ax = ax or _new_axes()
+    names = [f"{shortened(path.first)} → {shortened(path.second)}" for path in paths]
+    lines = [
+        ax.plot(path.t.numpy(), path.relative.numpy(), color=colour)[0]
+        for path, colour in zip(paths, line_colours(len(paths)), strict=True)
+    ]
+    _reference_line(ax, TOLERANCE, f"tolerance: {TOLERANCE:g} %")
+    if len(names) == 1:
+        ax.set_title(names[0], parse_math=False)
+    elif len(names) <= MOST_NAMES:
+        _legend_beside(ax, lines, names)
+    ax.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0\nfirst", "¼", "½\nsum", "¾", "1\nsecond"])
+    ax.set(xlim=(0, 1), xlabel="t, place on the path", ylabel="loss above the straight line (%)")
+    return _plain_frame(ax)
+
+
+def plot_merge_curve(curves: Mapping[str, MergeCurve], ax: Axes | None = None) -> Axes:
+    """Draw rewarded accuracy over the number of specialists merged: the mean of all runs, and a band of ± 1 sd.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from dovetail.specialists import MergeCurve
+    >>> accuracy = torch.tensor([[1.0, 0.75], [1.0, 0.25]])
+    >>> ax = plot_merge_curve({"sum": MergeCurve((("0", "1"), ("1", "0")), (0, 0), accuracy, accuracy)})
+    >>> ax.lines[0].get_ydata().tolist()
+    [1.0, 0.5]
+    """
+    from matplotlib.ticker import MaxNLocator
+
+    ax, lines = ax or _new_axes(), []
+    for curve, colour in zip(curves.values(), line_colours(len(curves)), strict=True):
+        merged = range(1, curve.accuracy.shape[1] + 1)
+        mean, sd = curve.accuracy.mean(0), spread(curve.accuracy)
+        lines += ax.plot(merged, mean.numpy(), color=colour, marker="o", markersize=4)
+        ax.fill_between(
+            merged, (mean - sd).numpy(), (mean + sd).numpy(), color=colour, alpha=0.2, linewidth=0
+        )
+    if list(curves) != [""]:
+        _legend_beside(ax, lines, list(curves))
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    ax.set(xlabel="specialists merged", ylabel="rewarded accuracy (share of samples, mean ± sd)")
+    return _plain_frame(ax)
+
+
+def plot_probes(audit: DropAudit, ax: Axes | None = None) -> Axes:
+    """Draw how well a linear probe tells the dropped class from the others, for each network of the audit.
+
+    Examples
+    --------
+    >>> from dovetail.specialists import DropAudit
+    >>> ax = plot_probes(DropAudit("3", {}, {"composite without it": 0.9, "raw inputs": 0.8}, True))
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['composite without it', 'raw inputs']
+    """
+    ax = ax or _new_axes()
+    names, values = list(audit.probes), list(audit.probes.values())
+    colours = [REWARDED_COLOUR if name == "composite without it" else OTHER_COLOUR for name in names]
+    bars = ax.barh(range(len(names)), [value - 0.5 for value in values], left=0.5, color=colours)
+    ax.bar_label(bars, [f"{value:.3f}" for value in values], padding=3)
+    ax.set_yticks(range(len(names)), names, parse_math=False)
+    ax.invert_yaxis()
+    ax.set_xlim(min([0.5, *values]), 1)
+    ax.set_xlabel(
+        f"balanced accuracy of a probe for {shortened(audit.dropped)} (chance: .5)", parse_math=False
+    )
+    return _plain_frame(ax)
+
+
+def plot_history(
+    histories: Sequence[History], name: str = "rewarded_accuracy", ax: Axes | None = None
+) -> Axes:
+    """Draw how training went: a value's mean over the members still training, a line for each round.
+
+    Parameters
+    ----------
+    histories : sequence of History
+        One for each round, as in ``team.histories``.
+    name : str
+        A value that they hold: ``"rewarded_accuracy"``, ``"entropy"``, ``"loss"`` or ``"train_loss"``.
+    ax : Axes, optional
+        Where to draw.
+
+    Examples
+    --------
+    >>> from dovetail.population import History
+    >>> history = History.empty((0, 1), 2, ["loss"])
+    >>> history["loss"][:] = 1.0
+    >>> plot_history([history], "loss").get_ylabel()
+    'validation loss (nats)'
+    """
+    from matplotlib.ticker import MaxNLocator
+
+    for history in histories:
+        if name not in history.values:
+            raise unknown_name("value of a history", name, history.values)
+    ax, lines = ax or _new_axes(), []
+    for history, colour in zip(histories, line_colours(len(histories)), strict=True):
+        means = history[name].nanmean(1)
+        lines += ax.plot(range(1, len(means) + 1), means.numpy(), color=colour, marker="o", markersize=3)
+    if len(histories) > 1:
+        _legend_beside(ax, lines, [f"round {number}" for number in range(1, len(histories) + 1)])
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    ax.set(xlabel="epochs trained", ylabel=HISTORY_LABELS.get(name, name))
+    return _plain_frame(ax)
+
+
+def _new_axes() -> Axes:
+    import matplotlib.pyplot as plt
+
+    return plt.subplots(layout="constrained")[1]
+
+
+def _plain_frame(ax: Axes) -> Axes:
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax
+
+
+def _reference_line(ax: Axes, height: float, label: str) -> None:
+    ax.axhline(height, color=GREY, linestyle="--", linewidth=1)
+    ax.annotate(label, (1, height), xycoords=("axes fraction", "data"), xytext=(0, 4), textcoords="offset points",
+                ha="right", color="#555555", fontsize=9,
+                bbox={"color": "white", "alpha": 0.7, "pad": 0.5})  # fmt: skip
+
+
+def _legend_beside(ax: Axes, lines: Sequence[Line2D], names: Sequence[str]) -> None:
+    """Name lines at the right of the axes, where nothing is hidden."""
+    legend = ax.legend(lines, names, loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
+    for text in legend.get_texts():
+        text.set_parse_math(False)  # a name may have a $ in it
+
+
+def _name_classes(axis: Axis, score: Score) -> None:
+    """Write class names at an axis, those of rewarded classes in bold; of very many, some."""
+    shown = range(0, len(score.classes), math.ceil(len(score.classes) / MOST_NAMES))
+    names = [shortened(score.classes[number]) for number in shown]
+    axis.set_ticks(list(shown), names, parse_math=False)
+    if axis is axis.axes.xaxis and sum(map(len, names)) > 40:
+        axis.set_tick_params(rotation=90)
+    for number, label in zip(shown, axis.get_ticklabels(), strict=True):
+        label.set_fontweight("bold" if number in score.rewarded else "normal")

@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from dovetail.errors import DataError
+from dovetail.specialists import summary, welch
+
+
+def test_welch_is_the_formula() -> None:
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(1, 1, 12), rng.normal(0.3, 3, 7)
+    va, vb = a.var(ddof=1) / 12, b.var(ddof=1) / 7
+    t = (a.mean() - b.mean()) / math.sqrt(va + vb)
+    freedom = (va + vb) ** 2 / (va**2 / 11 + vb**2 / 6)
+    found = welch(list(a), list(b))
+    assert found.statistic == pytest.approx(t)
+    assert found.p_value == pytest.approx(stats.t.sf(t, freedom))
+    assert welch(list(a), list(b), "two-sided").p_value == pytest.approx(2 * stats.t.sf(abs(t), freedom))
+    assert found.difference == pytest.approx(a.mean() - b.mean())
+
+
+def test_groups_without_spread() -> None:
+    assert welch([1.0, 1.0], [1.0, 1.0]).p_value == 1.0
+    assert welch([1.0, 1.0], [0.5, 0.5]).p_value == 0.0
+    assert welch([0.5, 0.5], [1.0, 1.0]).p_value == 1.0
+    with pytest.raises(DataError, match="two values"):
+        welch([1.0], [1.0, 2.0])
+
+
+def test_the_summary_marks_what_no_other_beats() -> None:
+    table = summary({"a": [0.99, 0.98, 0.99], "b": [0.985, 0.99, 0.98], "c": [0.5, 0.6, 0.55]})
+    assert table["best"].tolist() == [True, True, False]
+    assert table.loc["c", "mean"] == pytest.approx(0.55)
+    assert table.loc["c", "sd"] == pytest.approx(0.05)
