@@ -1,7 +1,8 @@
 """Measure specialists as the MaxEnt paper does, and past its limits: one JSON line per experiment.
 
 ``python bench/specialists.py GROUP [GROUP ...] --out FILE`` where a group is ``pairs:mnist:shallow``,
-``slots:fashion-mnist:cnn`` and so on; see ``GROUPS``. Lines that FILE has already are not measured again.
+``pairs:mnist:deep:2,5:20`` (sets of 2 and 5 classes, 20 pairs each), ``slots:fashion-mnist:shallow:mlp:510/mlp:1020``,
+``compatibility:mnist:mlp``. ``docs/results.md`` shows what came out.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
+import os
 import random
 import time
 from collections.abc import Callable, Iterator
@@ -20,6 +22,7 @@ import dovetail as dt
 from dovetail.population import Adam
 from dovetail.specialists import Part, Team, disjoint_pairs, evaluate_all
 from dovetail.specialists.composite import Method
+from dovetail.specialists.folder import file_name
 
 SEEDS = range(5)
 IMAGES = ("mnist", "fashion-mnist")
@@ -54,25 +57,28 @@ def scores_of(parts: list[Part], data: dt.Dataset) -> Row:
     }
 
 
-def pairs(name: str, model: str, losses: tuple[str, ...] = ("me", "qme", "xe")) -> Iterator[Row]:
-    """Yield the pairwise merges of Table 2 and 4: sets of 1, 2 and 5 classes, three losses, and the full merge."""
+def pairs(name: str, model: str, which: str = "1,2,5:10") -> Iterator[Row]:
+    """Yield the pairwise merges of Tables 2 and 4; for single classes also full merges, and in other ways."""
     data = load(name)
-    few = 5 if model == "cnn" else 10
-    for size in (1, 2, 5):
+    sizes, _, count = which.partition(":")
+    for size in map(int, sizes.split(",")):
         if 2 * size > data.outputs:
             continue
-        chosen = disjoint_pairs(data.outputs, size, 10 if size == 1 else few)
+        chosen = disjoint_pairs(data.outputs, size, int(count or 10))
         sets = sorted({ids for pair in chosen for ids in pair})
         if size == 1:
             sets = [(number,) for number in range(data.outputs)]
+        losses = ("me",) if int(count or 10) > 10 else ("me", "qme", "xe")
         for loss in losses:
             begun = time.perf_counter()
             team = train(data, PAPER[name, model], rewarded=sets, loss=loss)
             seconds = time.perf_counter() - begun
             members = {(part.seed, part.rewarded): part for part in team}
             merged: list[Part] = [members[s, a] + members[s, b] for s in SEEDS for a, b in chosen]
-            yield {"what": "pairs", "data": name, "model": model, "size": size, "loss": loss, "seconds": seconds,
-                   "networks": len(team), **scores_of(merged, data)}  # fmt: skip
+            yield {
+                "what": "pairs", "data": name, "model": model, "size": size, "loss": loss, "pairs": len(chosen),
+                "networks": len(team), "seconds": seconds, **scores_of(merged, data),
+            }  # fmt: skip
             if size == 1:
                 yield {
                     "what": "single",
@@ -83,18 +89,26 @@ def pairs(name: str, model: str, losses: tuple[str, ...] = ("me", "qme", "xe")) 
                 }
             if size == 1 and loss == "me":
                 yield complete(team, data, model, slots=False)
-                methods: tuple[Method, ...] = ("logits", "ties", "calibrated")
-                for method in methods:
-                    made: list[Part] = [
-                        dt.compose(team.of_seed(s), method, inputs=data.train.x[:2048]) for s in SEEDS
-                    ]
-                    yield {
-                        "what": "method",
-                        "data": name,
-                        "model": model,
-                        "method": method,
-                        **scores_of(made, data),
-                    }
+                yield from methods(team, data, model)
+                save(team, name, model)
+
+
+def methods(team: Team, data: dt.Dataset, model: str) -> Iterator[Row]:
+    """Yield all classes merged in the other ways."""
+    others: tuple[Method, ...] = ("logits", "ties", "calibrated")
+    for method in others:
+        made: list[Part] = [dt.compose(team.of_seed(s), method, inputs=data.train.x[:2048]) for s in SEEDS]
+        yield {"what": "method", "data": data.name, "model": model, "method": method, **scores_of(made, data)}
+
+
+def save(team: Team, name: str, model: str) -> None:
+    """Keep the specialists of MLPs, which are small files, for measurements that need no GPU."""
+    folder = os.environ.get("DOVETAIL_SAVE")
+    if folder and model != "cnn":
+        for part in team:
+            path = Path(folder) / f"{name}-{model}" / file_name(name, part.rewarded, part.seed)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            part.save(path)
 
 
 def complete(team: Team, data: dt.Dataset, model: str, *, slots: bool, orders: int = 10) -> Row:
@@ -126,9 +140,9 @@ def slots(name: str, net: str, **options: object) -> Iterator[Row]:
     yield {**complete(team, data, "", slots=True, orders=3), "options": options, "seconds": seconds}
 
 
-def slot_curve(name: str, model: str) -> Iterator[Row]:
+def slot_curve(name: str, model: str, nets: str = "") -> Iterator[Row]:
     options = {key: value for key, value in PAPER[name, model].items() if key != "net"}
-    for net in WIDTHS[name, model]:
+    for net in nets.split("/") if nets else WIDTHS[name, model]:
         yield from slots(name, net, **options)
 
 
@@ -184,9 +198,9 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     arguments = parser.parse_args()
     for group in arguments.groups:
-        what, name, model = group.split(":")
+        what, name, model, *more = group.split(":", 3)
         begun = time.perf_counter()
-        for row in GROUPS[what](name, model):
+        for row in GROUPS[what](name, model, *more):
             with arguments.out.open("a") as file:
                 file.write(json.dumps(row) + "\n")
             values = [value for value in row["accuracy"] if value is not None]  # type: ignore[attr-defined]

@@ -82,8 +82,8 @@ class Demo:
         page.table(self.table)
         page.heading("How many can be merged")
         page.text(
-            "Specialists that share hidden units get in each other's way the more of them are added. In slots, each has "
-            "its own tenth of the hidden layer, and the sum of weights computes the sum of their outputs."
+            "Specialists that share hidden units get in each other's way the more of them are added. In slots, each "
+            "has its own tenth of the hidden layer, and the sum of weights computes the sum of their outputs."
         )
         page.chart(
             merge_curve_chart(self.curves), "Accuracy over the number of specialists merged, five orders."

@@ -87,4 +87,6 @@ def test_what_cannot_be_compared_is_said() -> None:
     with pytest.raises(MisfitError, match="different networks"):
         dt.compatibility(a, make_specialist((1,), "mlp:13"))
     assert dt.compatibility(a + b, make_specialist((2,))).mask_overlap > 0
-    assert torch.isfinite(torch.tensor(dt.compatibility(a, make_specialist((0,), density=1.1), force=True).score))
+    assert torch.isfinite(
+        torch.tensor(dt.compatibility(a, make_specialist((0,), density=1.1), force=True).score)
+    )

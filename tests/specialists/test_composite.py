@@ -72,7 +72,9 @@ def test_in_slots_the_sum_computes_the_sum_of_logits(net: str) -> None:
     team = [make_specialist((n,), net, shape=NETS[net], slots=True, seed=n) for n in range(5)]
     x = inputs(9, NETS[net])
     together = dt.compose(team)  # other θ0, and batch norm without inputs: neither matters in slots
-    torch.testing.assert_close(together(x), torch.stack([part(x) for part in team]).sum(0), rtol=1e-4, atol=1e-4)
+    torch.testing.assert_close(
+        together(x), torch.stack([part(x) for part in team]).sum(0), rtol=1e-4, atol=1e-4
+    )
     assert float(together(x).std()) > 1e-3
 
 
@@ -109,7 +111,9 @@ def test_coefficients_bring_the_sum_nearer_to_the_summed_logits() -> None:
     wanted = torch.stack([part(x) for part in team]).sum(0).log_softmax(1)
 
     def distance(part: Part) -> float:
-        return float(nn.functional.kl_div(part(x).log_softmax(1), wanted, log_target=True, reduction="batchmean"))
+        return float(
+            nn.functional.kl_div(part(x).log_softmax(1), wanted, log_target=True, reduction="batchmean")
+        )
 
     plain, fitted = dt.compose(team), dt.compose(team, "calibrated", inputs=x)
     assert distance(fitted) < 0.9 * distance(plain)
@@ -133,7 +137,7 @@ def test_replacing_a_member() -> None:
 def test_taking_out_what_is_not_there_or_not_alone() -> None:
     a, both = make_specialist((0,)), make_specialist((1, 2))
     pair = a + both
-    with pytest.raises(MisfitError, match="no specialist of .* has class dog"):
+    with pytest.raises(MisfitError, match=r"no specialist of .* has class dog"):
         pair.without(3)
     with pytest.raises(MisfitError, match="has class bee together with cat"):
         pair.without("bee")
@@ -169,10 +173,16 @@ def test_what_cannot_be_added_cannot_be_forced(other: dict[str, object], message
         ({}, {"seed": 1}, "different initial weights"),
         ({"rewarded": (0, 1)}, {}, "both have class bee"),
         ({"net": "mlp:15", "slots": True}, {"net": "mlp:15"}, "keeps to no slot"),
-        ({"rewarded": (0, 1), "net": "mlp:15", "slots": True}, {"net": "mlp:15", "slots": True}, "class and slot bee"),
+        (
+            {"rewarded": (0, 1), "net": "mlp:15", "slots": True},
+            {"net": "mlp:15", "slots": True},
+            "class and slot bee",
+        ),
     ],
 )
-def test_what_is_unwise_can_be_forced(first: dict[str, object], second: dict[str, object], message: str) -> None:
+def test_what_is_unwise_can_be_forced(
+    first: dict[str, object], second: dict[str, object], message: str
+) -> None:
     parts = [make_specialist(**{"rewarded": (0,), **first}), make_specialist(**{"rewarded": (1,), **second})]  # type: ignore[arg-type]
     with pytest.raises(MisfitError, match=message + r".*force=True"):
         dt.compose(parts)

@@ -61,4 +61,6 @@ def test_batch_norm_is_recomputed_at_every_point() -> None:
     a, b = (make_specialist((n,), "mlp:10,batch_norm=true") for n in (0, 1))
     middle = dt.connectivity(a, b, SPLIT).loss[10]
     merged = dt.compose([a, b], inputs=SPLIT.x)
-    assert float(middle) == pytest.approx(plain_loss("mlp:10,batch_norm=true", merged.state_dict(), [0, 1]), rel=1e-4)
+    assert float(middle) == pytest.approx(
+        plain_loss("mlp:10,batch_norm=true", merged.state_dict(), [0, 1]), rel=1e-4
+    )

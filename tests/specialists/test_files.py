@@ -106,12 +106,11 @@ def test_no_altered_file_is_taken_for_a_good_one(tmp_path: Path, data: st.DataOb
     path.write_bytes(content)
     try:
         again = dt.open(path)
-    except FileFormatError as error:
-        assert str(path) in str(error)
-    else:
-        # Only how the header is written, not what it says, may change unnoticed.
-        assert again == part
-        assert again.specialists[0].record == part.record
+    except FileFormatError:
+        return
+    # Only how the header is written, not what it says, may change unnoticed.
+    assert again == part
+    assert again.specialists[0].record == part.record
 
 
 @pytest.mark.parametrize("share", [0.0, 0.001, 0.3, 0.9, 0.999])

@@ -16,7 +16,9 @@ def states(count: int, seed: int) -> list[State]:
     made = []
     for _ in range(count):
         w = torch.randn(3, 4, generator=draw)
-        made.append({"w": torch.where(torch.rand(3, 4, generator=draw) < 0.5, w, 0), "n": torch.tensor(count)})
+        made.append(
+            {"w": torch.where(torch.rand(3, 4, generator=draw) < 0.5, w, 0), "n": torch.tensor(count)}
+        )
     return made
 
 
@@ -51,7 +53,13 @@ def test_ties_trims_to_the_largest() -> None:
 def test_merging_does_not_change_what_is_merged() -> None:
     given_states = states(3, 0)
     before = [state["w"].clone() for state in given_states]
-    for merged in (add_weights(given_states), add_weights(given_states[:1]), ties_weights(given_states), scale_weights(given_states, [1, 2, 3])):
+    merges = [
+        add_weights(given_states),
+        add_weights(given_states[:1]),
+        ties_weights(given_states),
+        scale_weights(given_states, [1, 2, 3]),
+    ]
+    for merged in merges:
         merged["w"].fill_(7)
     assert all(torch.equal(state["w"], old) for state, old in zip(given_states, before, strict=True))
 

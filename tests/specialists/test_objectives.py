@@ -41,10 +41,14 @@ def test_losses_are_the_papers_divergences(seed: int, classes: int, data: st.Dat
         others = (~rewarded).double().numpy()
         uniform = np.full(classes, 1 / classes)
         mine = bool(rewarded[y])
-        assert float(me[row]) == pytest.approx(divergence(logits[row].numpy(), label if mine else uniform), abs=1e-12)
+        assert float(me[row]) == pytest.approx(
+            divergence(logits[row].numpy(), label if mine else uniform), abs=1e-12
+        )
         spread = label if mine else others / others.sum()
         assert float(qme[row]) == pytest.approx(divergence(logits[row].numpy(), spread), abs=1e-12)
-        assert float(xe[row]) == pytest.approx(divergence(logits[row].numpy(), label) if mine else 0, abs=1e-12)
+        assert float(xe[row]) == pytest.approx(
+            divergence(logits[row].numpy(), label) if mine else 0, abs=1e-12
+        )
 
 
 @pytest.mark.parametrize("loss", LOSSES)

@@ -28,7 +28,9 @@ def plain_score(logits: np.ndarray, y: np.ndarray, rewarded: tuple[int, ...]) ->
     for b in range(1, 16):
         chosen = mine & (bins == b)
         if chosen.any():
-            error += abs((p.argmax(1) == y)[chosen].mean() - p.max(1)[chosen].mean()) * chosen.sum() / mine.sum()
+            error += (
+                abs((p.argmax(1) == y)[chosen].mean() - p.max(1)[chosen].mean()) * chosen.sum() / mine.sum()
+            )
     return {
         "accuracy": float((p.argmax(1) == y)[mine].mean()),
         "entropy": float(np.mean([stats.entropy(row) for row in p[~mine]])) if (~mine).any() else math.nan,
@@ -42,7 +44,8 @@ def test_scores_are_the_papers(seed: int, classes: int, data: st.DataObject) -> 
     draw = torch.Generator().manual_seed(seed)
     y = torch.cat([torch.arange(classes), torch.randint(classes, (40,), generator=draw)])
     sets = [
-        tuple(sorted(data.draw(st.sets(st.integers(0, classes - 1), min_size=1, max_size=classes)))) for _ in range(3)
+        tuple(sorted(data.draw(st.sets(st.integers(0, classes - 1), min_size=1, max_size=classes))))
+        for _ in range(3)
     ]
     logits = 3 * torch.randn(3, len(y), classes, generator=draw)
     names = [chr(97 + n) for n in range(classes)]

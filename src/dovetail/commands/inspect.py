@@ -25,6 +25,7 @@ def inspect(
         print_json(json.loads(write_manifest(part)))
         return
     first = part.specialists[0]
+    record = first.record
     table = Table(box=None, show_header=False, pad_edge=False)
     what = (
         f"composite, {part.method} of {len(part)} specialists"
@@ -40,11 +41,11 @@ def inspect(
     }
     if not isinstance(part, Composite):
         rows |= {
-            "sparsity": f"{100 * first.sparsity:.2f} %" + (", in its slot" if first.record.slots else ""),
-            "trained on": f"{first.record.data} ({first.record.fingerprint}), loss {first.record.loss}, seed {first.seed}",
-            "settings": ", ".join(f"{name} {value}" for name, value in first.record.training.items()),
-            "in validation": ", ".join(f"{name} {value:.4f}" for name, value in first.record.metrics.items()),
-            "θ0": first.record.start,
+            "sparsity": f"{100 * first.sparsity:.2f} %" + (", in its slot" if record.slots else ""),
+            "trained on": f"{record.data} ({record.fingerprint}), loss {record.loss}, seed {record.seed}",
+            "settings": ", ".join(f"{name} {value}" for name, value in record.training.items()),
+            "in validation": ", ".join(f"{name} {value:.4f}" for name, value in record.metrics.items()),
+            "θ0": record.start,
         }
     rows["checksum"] = part.digest
     for name, value in rows.items():

@@ -43,18 +43,12 @@ def table_of(frame: pd.DataFrame, title: str | None = None, digits: int = 4) -> 
     """Return a data frame as a table: numbers to the right, what is missing as a dash."""
     import pandas as pd
 
+    from ..report.table import cell_text
+
     table = Table(title=title)
     for name in frame.columns:
         number = pd.api.types.is_numeric_dtype(frame[name]) and not pd.api.types.is_bool_dtype(frame[name])
         table.add_column(str(name), justify="right" if number else "left")
     for row in frame.itertuples(index=False):
-        table.add_row(*(_cell(value, digits) for value in row))
+        table.add_row(*(cell_text(value, digits) for value in row))
     return table
-
-
-def _cell(value: object, digits: int) -> str:
-    if value is None or value != value:
-        return "–"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return f"{value:.{digits}f}" if isinstance(value, float) else str(value)

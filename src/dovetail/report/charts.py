@@ -42,17 +42,15 @@ def confusion_chart(score: Score) -> Figure:
     ('<b>a</b>', '<b>b</b>', 'c')
     """
     names = _class_names(score)
-    figure = _figure("largest output", "true class", height=560)
+    figure = _figure("largest output", "true class", height=500)
     figure.add_heatmap(
         x=names, y=names, z=row_shares(score.confusion).tolist(), zmin=0, zmax=1, text=score.confusion.tolist(),
-        texttemplate="%{text}" if len(names) <= MOST_COUNTS else None, colorscale="Blues", xgap=1, ygap=1,
+        texttemplate="%{text}" if len(names) <= MOST_COUNTS else None, colorscale="Blues",
         colorbar={"title": {"text": "share of the true class", "side": "right"}, "thickness": 12},
         hovertemplate="true class %{y}<br>largest output %{x}<br>%{text} samples, %{z:.1%}<extra></extra>",
     )  # fmt: skip
-    figure.update_xaxes(type="category", showgrid=False, constrain="domain")
-    figure.update_yaxes(
-        type="category", showgrid=False, autorange="reversed", scaleanchor="x", constrain="domain"
-    )
+    figure.update_xaxes(type="category", showgrid=False)
+    figure.update_yaxes(type="category", showgrid=False, autorange="reversed")
     return figure
 
 
@@ -80,12 +78,16 @@ def per_class_chart(score: Score, what: PerClass = "accuracy") -> Figure:
                 x=[names[n] for n in mine], y=[values[n] for n in mine], name=kind, marker_color=colour
             )
     figure.update_traces(hovertemplate="class %{x}: %{y:.4f}<extra></extra>")
-    figure.update_xaxes(type="category", categoryorder="array", categoryarray=names)
+    figure.update_xaxes(
+        type="category", categoryorder="array", categoryarray=names, range=[-0.6, len(names) - 0.4]
+    )
     if what == "accuracy":
         figure.update_yaxes(range=[0, 1.02])
     elif what == "entropy":
         _reference_line(figure, math.log(len(values)), f"uniform: ln {len(values)}")
         figure.update_yaxes(range=[0, math.log(len(values)) * 1.1 or 1])
+    else:
+        figure.update_yaxes(zeroline=True)
     if not figure.data:
         figure.add_annotation(text=NOTHING_TO_SHOW, showarrow=False, xref="paper", yref="paper", x=0.5, y=0.5)
     return figure
@@ -115,6 +117,7 @@ def reliability_chart(score: Score) -> Figure:
     )  # fmt: skip
     figure.update_xaxes(range=[0, 1.03])
     figure.update_yaxes(range=[0, 1.03])
+    figure.update_layout(legend={"orientation": "v", "x": 1, "xanchor": "right", "y": 0})
     return _titled(figure, f"expected calibration error {score.calibration_error:.3f}")
 
 
@@ -138,8 +141,8 @@ def connectivity_chart(paths: Sequence[Connectivity]) -> Figure:
         )  # fmt: skip
     _reference_line(figure, TOLERANCE, f"tolerance: {TOLERANCE:g} %")
     ticks = {0: "0<br>first", 0.25: "¼", 0.5: "½<br>sum", 0.75: "¾", 1: "1<br>second"}
-    figure.update_xaxes(tickvals=list(ticks), ticktext=list(ticks.values()))
-    figure.update_layout(showlegend=1 < len(paths) <= MOST_NAMES)
+    figure.update_xaxes(tickvals=list(ticks), ticktext=list(ticks.values()), range=[-0.02, 1.02])
+    figure.update_layout(margin={"r": 30}, showlegend=1 < len(paths) <= MOST_NAMES)
     return _titled(figure, figure.data[0].name) if len(paths) == 1 else figure
 
 
@@ -155,7 +158,7 @@ def merge_curve_chart(curves: Mapping[str, MergeCurve]) -> Figure:
     >>> [trace.name for trace in chart.data if trace.showlegend]
     ['sum']
     """
-    figure = _figure("specialists merged", "rewarded accuracy (share of samples, mean ± sd)")
+    figure = _figure("specialists merged", "rewarded accuracy (mean ± sd)")
     for (name, curve), colour in zip(curves.items(), line_colours(len(curves)), strict=True):
         merged = list(range(1, curve.accuracy.shape[1] + 1))
         mean, sd = curve.accuracy.mean(0), spread(curve.accuracy)
@@ -184,10 +187,7 @@ def probe_chart(audit: DropAudit) -> Figure:
     ('0.900', '0.800')
     """
     names, values = list(audit.probes), list(audit.probes.values())
-    dropped = _plain(shortened(audit.dropped))
-    figure = _figure(
-        f"balanced accuracy of a probe for {dropped} (chance: .5)", "", height=120 + 36 * len(names)
-    )
+    figure = _figure("balanced accuracy", "", height=150 + 36 * len(names))
     figure.add_bar(
         x=[value - 0.5 for value in values], y=[_plain(name) for name in names], base=0.5, orientation="h",
         text=[f"{value:.3f}" for value in values], textposition="auto",
@@ -195,8 +195,10 @@ def probe_chart(audit: DropAudit) -> Figure:
         marker_color=[REWARDED_COLOUR if name == "composite without it" else OTHER_COLOUR for name in names],
     )  # fmt: skip
     figure.update_xaxes(range=[min([0.5, *values]), 1])
-    figure.update_yaxes(type="category", autorange="reversed")
-    return figure
+    figure.update_yaxes(
+        type="category", autorange="reversed", ticks="outside", ticklen=6, tickcolor="rgba(0, 0, 0, 0)"
+    )
+    return _titled(figure, _plain(f"linear probe for {shortened(audit.dropped)} (chance: .5)"))
 
 
 def _figure(x: str, y: str, height: int = 420) -> Figure:
@@ -213,7 +215,8 @@ def _figure(x: str, y: str, height: int = 420) -> Figure:
 
 
 def _titled(figure: Figure, title: str) -> Figure:
-    return figure.update_layout(title={"text": title, "x": 0.5, "font": {"size": 15}})
+    place = {"x": 0.5, "y": 1, "yanchor": "top", "pad": {"t": 10}}
+    return figure.update_layout(title={"text": title, "font": {"size": 15}, **place}, margin={"t": 50})
 
 
 def _reference_line(figure: Figure, height: float, label: str) -> None:

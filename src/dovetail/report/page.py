@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-import secrets
 from html import escape
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .._version import __version__
-from ..errors import DovetailError
+from ..writing import write_whole
 from .table import table_html
 
 if TYPE_CHECKING:
@@ -19,7 +18,10 @@ if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
 # Even if something in the file asked for a resource elsewhere, the browser would not fetch it.
-_POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
+_POLICY = (
+    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; "
+    "form-action 'none'; base-uri 'none'"
+)
 
 
 class Page:
@@ -138,19 +140,8 @@ class Page:
         DovetailError
             When the file cannot be written; an existing one is left as it was.
         """
-        path, html = Path(path), self.to_html()
-        # In the same folder, so that the last step is a rename, which is all or nothing.
-        temporary = path.parent / f".{path.name}.{secrets.token_hex(4)}.part"
-        try:
-            try:
-                temporary.write_text(html, encoding="utf-8", errors="replace")
-                temporary.replace(path)
-            except BaseException:
-                temporary.unlink(missing_ok=True)
-                raise
-        except OSError as error:
-            raise DovetailError(f"cannot write {path}: {error.strerror or error}") from error
-        return path
+        html = self.to_html()
+        return write_whole(path, lambda file: file.write_text(html, encoding="utf-8", errors="replace"))
 
 
 def _paragraphs(text: str) -> str:

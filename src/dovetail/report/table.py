@@ -28,7 +28,7 @@ def table_html(table: pd.DataFrame, digits: int = 4) -> str:
     """
     import pandas as pd
 
-    named = not isinstance(table.index, pd.RangeIndex)
+    named = table.index.name is not None or not table.index.equals(pd.RangeIndex(len(table)))
     styles = [
         ' class="number"'
         if pd.api.types.is_numeric_dtype(kind) and not pd.api.types.is_bool_dtype(kind)
@@ -44,7 +44,8 @@ def table_html(table: pd.DataFrame, digits: int = 4) -> str:
     for name, values in zip(table.index, table.itertuples(index=False, name=None), strict=True):
         cells = [f'<th scope="row">{_label(name)}</th>'] if named else []
         cells += [
-            f"<td{style}>{_cell(value, digits)}</td>" for value, style in zip(values, styles, strict=True)
+            f"<td{style}>{escape(cell_text(value, digits))}</td>"
+            for value, style in zip(values, styles, strict=True)
         ]
         rows.append(f"<tr>{''.join(cells)}</tr>")
     body = "\n".join(rows)
@@ -57,7 +58,14 @@ def _label(name: object) -> str:
     return escape(", ".join(str(level) for level in levels if level is not None))
 
 
-def _cell(value: Any, digits: int) -> str:
+def cell_text(value: Any, digits: int) -> str:
+    """Return a value as a reader wants it: a dash for what is missing, yes and no, numbers with some digits.
+
+    Examples
+    --------
+    >>> [cell_text(value, 2) for value in (None, True, 3, 0.123, 1e-9)]
+    ['–', 'yes', '3', '0.12', '1.0e-09']
+    """
     import pandas as pd
 
     if pd.api.types.is_scalar(value) and pd.isna(value):
@@ -67,4 +75,4 @@ def _cell(value: Any, digits: int) -> str:
     if isinstance(value, numbers.Real) and not isinstance(value, numbers.Integral):
         number = float(value)
         return f"{number:.1e}" if 0 < abs(number) < 10**-digits else f"{number:.{digits}f}"
-    return escape(str(value))
+    return str(value)

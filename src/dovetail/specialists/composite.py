@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import warnings
 from collections.abc import Iterable, Sequence
 from functools import cached_property
@@ -323,7 +324,7 @@ def _specialists(part: object) -> tuple[Specialist, ...]:
 def _checked_weights(weights: Sequence[float] | None, members: int) -> tuple[float, ...] | None:
     if weights is None:
         return None
-    if len(weights) != members or min(weights) < 0 or sum(weights) <= 0:
+    if len(weights) != members or not all(0 <= w < math.inf for w in weights) or sum(weights) <= 0:
         raise SpecError(
             f"weights are {members} numbers from 0, not all 0, one per specialist; got {weights!r:.80}"
         )

@@ -151,12 +151,19 @@ def incremental_connectivity(
     >>> [step.first for step in incremental_connectivity(team, data.test)]
     ['0', '0, 1']
     """
-    merged, *rest = parts
+    merged, *rest = _at_least_two(parts)
     steps = []
     for part in rest:
         steps.append(connectivity(merged, part, split, device=device))
         merged = merged + part
     return steps
+
+
+def _at_least_two(parts: Iterable[Part]) -> list[Part]:
+    given = list(parts)
+    if len(given) < 2:
+        raise SpecError(f"a merge has steps when there are two specialists or more; got {len(given)}")
+    return given
 
 
 def path(points: int) -> tuple[Tensor, Tensor, Tensor]:

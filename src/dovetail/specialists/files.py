@@ -7,8 +7,6 @@ Tensors that were pruned are stored as ``NUMBER/NAME.values`` and ``NUMBER/NAME.
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -18,7 +16,8 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from ..data.dataset import is_finite
-from ..errors import DovetailError, FileFormatError
+from ..errors import FileFormatError
+from ..writing import write_whole
 from .basis import Basis
 from .composite import Composite
 from .manifest import read_manifest, write_manifest
@@ -38,7 +37,6 @@ def save(part: Part, path: str | Path) -> Path:
     DovetailError
         When the file cannot be written; an existing one is left as it was.
     """
-    path = Path(path)
     tensors: State = {}
     for number, specialist in enumerate(part.specialists):
         for name, packed in specialist.weights.items():
@@ -50,21 +48,14 @@ def save(part: Part, path: str | Path) -> Path:
     if isinstance(part, Composite):
         tensors |= {f"merged/{name}": tensor for name, tensor in part.statistics.items()}
     metadata = {_KEY: write_manifest(part)}
-    try:
-        # In the same folder, so that the last step is a rename, which is all or nothing.
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-        os.close(handle)
+
+    def write(temporary: Path) -> None:
         try:
             save_file(tensors, temporary, metadata=metadata)
-            Path(temporary).chmod(0o666 & ~_umask())
-            Path(temporary).replace(path)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
-    except (OSError, SafetensorError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
-        raise DovetailError(f"cannot write {path}: {reason}") from error
-    return path
+        except SafetensorError as error:  # how it reports a folder that is missing or a disk that is full
+            raise OSError(str(error)) from error
+
+    return write_whole(path, write)
 
 
 def open_file(path: str | Path) -> Specialist | Composite:
@@ -169,9 +160,3 @@ def _check_positions(positions: Tensor, name: str, size: int) -> None:
         positions[0] < 0 or positions[-1] >= size or not bool((positions.diff() > 0).all())
     ):
         raise FileFormatError(f"positions of {name!r} are not ascending places in a tensor of {size}")
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

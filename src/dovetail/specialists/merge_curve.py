@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from ..data.dataset import Split
-from ..errors import MisfitError
+from ..errors import MisfitError, SpecError
 from .composite import Composite, Method, compose_quietly
 from .networks import evaluate_all
 from .specialist import Specialist
@@ -104,6 +104,10 @@ def merge_curve(
     >>> merge_curve(team, data.test, orders=2).accuracy.shape
     torch.Size([2, 3])
     """
+    if orders < 1 or not team:
+        raise SpecError(
+            f"a merge curve needs specialists and an order or more; got {len(team)} and orders={orders}"
+        )
     by_seed = {
         number: [part for part in team if part.seed == number]
         for number in dict.fromkeys(p.seed for p in team)

@@ -38,14 +38,14 @@ HISTORY_LABELS = {
 
 
 def line_colours(lines: int) -> list[str]:
-    """Return a colour for each line: distinct ones for a few; for many a scale from violet over green to yellow.
+    """Return a colour for each line: distinct ones for a few; for many a scale from violet over green to olive.
 
     Examples
     --------
     >>> line_colours(2)
     ['#0072B2', '#D55E00']
     >>> line_colours(7)
-    ['#440154', '#3e3779', '#32678b', '#21918c', '#4ab670', '#84ce50', '#d0d72d']
+    ['#5e4fa2', '#4264a7', '#2e7aa0', '#21918c', '#40a86b', '#6bb648', '#a0b923']
     """
     if lines <= len(LINE_COLOURS):
         return list(LINE_COLOURS[:lines])
@@ -53,8 +53,8 @@ def line_colours(lines: int) -> list[str]:
 
 
 def _on_scale(place: float) -> str:
-    """Return the colour at a place from 0 to 1 on viridis, which also grows lighter, less its faint end."""
-    stops = ((68, 1, 84), (59, 82, 139), (33, 145, 140), (94, 201, 98), (208, 215, 45))
+    """Return the colour at a place from 0 to 1 on a scale that grows lighter, and can be seen on white and on black."""
+    stops = ((94, 79, 162), (52, 110, 170), (33, 145, 140), (80, 180, 90), (160, 185, 35))
     below = min(int(place * (len(stops) - 1)), len(stops) - 2)
     weight = place * (len(stops) - 1) - below
     return "#" + "".join(

@@ -205,7 +205,7 @@ def plot_merge_curve(curves: Mapping[str, MergeCurve], ax: Axes | None = None) -
     if list(curves) != [""]:
         _legend_beside(ax, lines, list(curves))
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-    ax.set(xlabel="specialists merged", ylabel="rewarded accuracy (share of samples, mean ± sd)")
+    ax.set(xlabel="specialists merged", ylabel="rewarded accuracy (mean ± sd)")
     return _plain_frame(ax)
 
 
@@ -227,9 +227,8 @@ def plot_probes(audit: DropAudit, ax: Axes | None = None) -> Axes:
     ax.set_yticks(range(len(names)), names, parse_math=False)
     ax.invert_yaxis()
     ax.set_xlim(min([0.5, *values]), 1)
-    ax.set_xlabel(
-        f"balanced accuracy of a probe for {shortened(audit.dropped)} (chance: .5)", parse_math=False
-    )
+    ax.set_title(f"linear probe for {shortened(audit.dropped)} (chance: .5)", parse_math=False)
+    ax.set_xlabel("balanced accuracy")
     return _plain_frame(ax)
 
 

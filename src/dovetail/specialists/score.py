@@ -98,13 +98,14 @@ class Score:
             "rewarded": [self.classes[number] for number in self.rewarded],
             "samples": self.samples,
             "loss": self.loss,
-            "rewarded_accuracy": self.rewarded_accuracy,
+            "rewarded_accuracy": _or_none(self.rewarded_accuracy),
             "entropy": self.entropy,
-            "calibration_error": self.calibration_error,
+            "calibration_error": _or_none(self.calibration_error),
             "confusion": self.confusion.tolist(),
             "class_accuracy": _plain(self.class_accuracy),
             "class_entropy": _plain(self.class_entropy),
             "leakage": _plain(self.leakage),
+            "reliability": [_plain(row) for row in self.reliability],
         }
 
     def plot(self, ax: Axes | None = None) -> Axes:
@@ -205,4 +206,8 @@ def calibration_error(bins: Tensor) -> float:
 
 
 def _plain(values: Tensor) -> list[float | None]:
-    return [None if math.isnan(value) else value for value in values.tolist()]
+    return [_or_none(value) for value in values.tolist()]
+
+
+def _or_none(value: float) -> float | None:
+    return None if math.isnan(value) else value

@@ -1,0 +1,46 @@
+"""Files that are written whole or not at all."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from pathlib import Path
+
+from .errors import DovetailError
+
+
+def write_whole(path: str | Path, write: Callable[[Path], object]) -> Path:
+    """Write a file under another name and rename it when it is complete.
+
+    Parameters
+    ----------
+    path : path
+        Where the file shall be; a file that is there is replaced.
+    write : callable
+        Writes the file to the path that it is given.
+
+    Raises
+    ------
+    DovetailError
+        When the file cannot be written; an existing one is left as it was.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_whole(f"{folder}/a.txt", lambda path: path.write_text("all of it")).read_text()
+    'all of it'
+    """
+    path = Path(path)
+    # In the same folder, so that the last step is a rename, which is all or nothing.
+    temporary = path.parent / f".{path.name}.{secrets.token_hex(4)}.part"
+    try:
+        try:
+            write(temporary)
+            temporary.replace(path)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise DovetailError(f"cannot write {path}: {error.strerror or error}") from error
+    return path

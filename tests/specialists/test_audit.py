@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+import torch
+
+import dovetail as dt
+from dovetail.errors import DataError, MisfitError
+from dovetail.specialists import audit_drop, hidden_activations, probe_accuracy
+
+from .helpers import inputs, make_specialist
+
+DATA = dt.load("digits")
+
+
+def test_hidden_activations_are_what_the_output_layer_reads() -> None:
+    network = dt.build_net("mlp:7-5,dropout=0.5", (6,), 3, seed=0)
+    x = inputs(2500)
+    hidden = hidden_activations(network, x)
+    assert hidden.shape == (2500, 5)
+    torch.testing.assert_close(hidden @ network.output.weight.T, network.eval()(x))  # type: ignore[union-attr, operator]
+    a, b = make_specialist((0,)), make_specialist((1,))
+    both = dt.compose([a, b], "logits").module()
+    assert torch.equal(hidden_activations(both, x)[:, :12], hidden_activations(a.module(), x))
+    with pytest.raises(DataError, match="no layer called 'output'"):
+        hidden_activations(torch.nn.Linear(6, 2), x)
+
+
+def test_a_probe_finds_what_is_there_and_nothing_else() -> None:
+    rng = np.random.default_rng(0)
+    y = torch.from_numpy(rng.integers(0, 5, 2000))
+    told = torch.from_numpy(rng.normal(size=(2000, 3)))
+    told[:, 1] += 4 * (y == 2)
+    train, test = (dt.Split(told[part], y[part]) for part in (slice(0, 1000), slice(1000, None)))
+    assert probe_accuracy(train, test, 2) > 0.95
+    assert abs(probe_accuracy(train, test, 3) - 0.5) < 0.1
+    with pytest.raises(DataError, match="one side only"):
+        probe_accuracy(train, test, 7)
+
+
+def test_the_audit_compares_with_networks_that_never_had_the_class() -> None:
+    team = dt.train_specialists(DATA, "mlp:50", slots=True, epochs=25, patience=None, progress=False)
+    whole = dt.compose(team)
+    found = audit_drop(whole, 3, DATA, progress=False)
+    assert found.same_as_never_added
+    rows = {str(row["network"]): row for row in found.to_frame().to_dict("records")}
+
+    def value(network: str, column: str) -> float:
+        return float(rows[network][column])
+
+    assert value("composite with it", "accuracy on it") > 0.7
+    assert value("generalist", "accuracy on it") > 0.7
+    for name in ("composite without it", "composite that never saw it", "generalist retrained without it"):
+        assert value(name, "accuracy on it") == 0
+        assert value(name, "accuracy on the others") > 0.7
+    assert value("composite without it", "entropy on it") > value("composite with it", "entropy on it")
+    assert all(0.5 < value(name, "probe") <= 1 for name in rows)
+    assert list(rows)[-2:] == ["untrained network", "raw inputs"]
+    assert "unlearn" not in found.finding
+    assert "no proof" in found.finding
+    assert json.dumps(found.to_dict(), allow_nan=False)
+    after = whole.without(3).evaluate(DATA.test)
+    assert value("composite without it", "accuracy on it") == float(after.class_accuracy[3])
+    assert value("composite without it", "accuracy on the others") == pytest.approx(after.rewarded_accuracy)
+
+
+def test_an_audit_needs_the_data_of_the_specialists() -> None:
+    team = dt.train_specialists(DATA, "mlp:20", [0, (1, 2)], slots=True, epochs=1, progress=False)
+    other = dt.Dataset("digits", DATA.train.where(torch.arange(500)), DATA.val, DATA.test, DATA.classes)
+    with pytest.raises(DataError, match="trained on other data than this digits"):
+        audit_drop(dt.compose(team), 0, other)
+    with pytest.raises(MisfitError, match="together with"):
+        audit_drop(dt.compose(team), 1, DATA)
