@@ -30,7 +30,10 @@ def test_version() -> None:
     assert done.stdout == f"dovetail {dovetail.__version__}\n"
 
 
-@pytest.mark.parametrize("verb", [(), ("demo",), ("data",), ("data", "list"), ("data", "get")])
+@pytest.mark.parametrize(
+    "verb",
+    [(), ("demo",), ("train",), ("compose",), ("inspect",), ("data",), ("data", "list"), ("data", "get")],
+)
 def test_every_verb_has_help(verb: tuple[str, ...]) -> None:
     done = run(*verb, "--help")
     assert done.returncode == 0
@@ -107,10 +110,22 @@ def test_an_unforeseen_error_is_one_line_too(
     assert capsys.readouterr().err.startswith("internal error: ZeroDivisionError: by zero")
 
 
-def test_demo_prints_a_row_per_network() -> None:
-    done = run("demo", "--json")
-    assert done.returncode == 0
-    assert done.stderr == ""
-    rows = json.loads(done.stdout)
-    assert [row["seed"] for row in rows] == list(range(10))
-    assert min(row["accuracy"] for row in rows) > 0.93
+def test_our_warnings_are_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import warnings
+
+    from dovetail import cli
+    from dovetail.errors import CompatibilityWarning
+
+    def warn(**_: object) -> None:
+        warnings.warn("they will clash", CompatibilityWarning, stacklevel=1)
+        warnings.warn("for developers", DeprecationWarning, stacklevel=1)
+
+    monkeypatch.setattr(cli, "app", warn)
+    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
+    monkeypatch.setattr(sys, "argv", ["dovetail", "compose"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        cli.main()
+    assert capsys.readouterr().err == "warning: they will clash\n"

@@ -90,13 +90,40 @@ def test_every_module_says_what_it_is_for() -> None:
             assert importlib.import_module(info.name).__doc__, info.name
 
 
-def test_the_readme_example_runs_as_it_stands() -> None:
-    (example,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
-    assert len(example.strip().splitlines()) <= 22
-    done = subprocess.run([sys.executable, "-c", example], capture_output=True, text=True, check=False)
+def run_example(page: Path, folder: Path) -> str:
+    (example,) = re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
+    assert len(example.strip().splitlines()) <= 23
+    done = subprocess.run(
+        [sys.executable, "-c", example], capture_output=True, text=True, check=False, cwd=folder
+    )
     assert done.returncode == 0, done.stderr
-    densities = [float(number) for number in done.stdout.split("density [")[1].split("]")[0].split(",")]
+    return done.stdout
+
+
+def test_the_readme_example_runs_as_it_stands(tmp_path: Path) -> None:
+    printed = run_example(ROOT / "README.md", tmp_path)
+    assert "added back: True" in printed
+    whole, less = (float(number) for number in printed.split("\nadded back")[0].splitlines()[-1].split())
+    assert min(whole, less) > 0.93
+    assert "composite that never saw it" in printed
+    assert (tmp_path / "ten.safetensors").exists()
+
+
+def test_the_population_example_runs_as_it_stands(tmp_path: Path) -> None:
+    printed = run_example(ROOT / "src/dovetail/population/README.md", tmp_path)
+    densities = [float(number) for number in printed.split("density [")[1].split("]")[0].split(",")]
     assert densities == pytest.approx([0.1] * 4, abs=0.001)
+
+
+def test_the_guide_runs_as_it_stands(tmp_path: Path) -> None:
+    examples = re.findall(r"```python\n(.*?)```", (ROOT / "docs/specialists.md").read_text(), re.DOTALL)
+    code = "\n".join(examples).replace(
+        "import dovetail as dt", "import matplotlib, dovetail as dt; matplotlib.use('Agg')"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
 
 
 def test_the_readme_names_folders_that_exist() -> None:

@@ -69,6 +69,7 @@ def test_interference_is_what_merging_changes() -> None:
     apart, merged = a(x) + b(x), (a + b)(x)
     gap, wanted = (t - t.mean(1, keepdim=True) for t in (merged - apart, apart))
     found = dt.compatibility(a, b, inputs=x)
+    assert found.interference is not None
     assert found.interference == pytest.approx(float(gap.norm() / wanted.norm()), rel=1e-4)
     assert found.score == pytest.approx(1 / (1 + found.interference))
 

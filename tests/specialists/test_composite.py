@@ -214,7 +214,7 @@ def test_wrong_arguments_are_named() -> None:
         with pytest.raises(SpecError, match="2 numbers from 0"):
             dt.compose(team, "logits", weights=weights)
     with pytest.raises(TypeError):
-        team[0] + 1  # type: ignore[operator]
+        team[0] + 1
     with pytest.raises(SpecError, match="unknown class"):
         sum(team).without("owl")  # type: ignore[union-attr]
 

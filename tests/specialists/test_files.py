@@ -38,7 +38,9 @@ def parts() -> dict[str, Part]:
     }
 
 
-@pytest.mark.parametrize("which", parts())
+@pytest.mark.parametrize(
+    "which", ["sparse", "dense", "slot", "normed", "merged and normed", *METHODS, "weighted"]
+)
 def test_round_trips_are_exact(which: str, tmp_path: Path) -> None:
     part = parts()[which]
     again = dt.open(part.save(tmp_path / "part.safetensors"))

@@ -58,6 +58,7 @@ def probe_accuracy(train: Split, test: Split, target: int, *, seed: int = 0) -> 
     from sklearn.metrics import balanced_accuracy_score
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
+    from threadpoolctl import threadpool_limits
 
     order = torch.randperm(len(train), generator=torch.Generator().manual_seed(seed))[:MOST_SAMPLES]
     some = train.where(order)
@@ -67,6 +68,8 @@ def probe_accuracy(train: Split, test: Split, target: int, *, seed: int = 0) -> 
                 f"a probe needs samples of the class and of others; the {name} samples have one side only"
             )
     probe = make_pipeline(StandardScaler(), LogisticRegression(max_iter=2000, C=0.1, class_weight="balanced"))
-    probe.fit(some.x.flatten(1).numpy(), (some.y == target).numpy())
-    found = probe.predict(test.x.flatten(1).numpy())
+    # Small products, thousands of times: more threads only wait for each other, for minutes when cores are busy.
+    with threadpool_limits(1):
+        probe.fit(some.x.flatten(1).numpy(), (some.y == target).numpy())
+        found = probe.predict(test.x.flatten(1).numpy())
     return float(balanced_accuracy_score((test.y == target).numpy(), found))

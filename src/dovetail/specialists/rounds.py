@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 import torch
@@ -21,6 +22,7 @@ def train_rounds(
     rewarded: Tensor,
     settings: Settings,
     *,
+    streams: Sequence[int] | None = None,
     at_once: int | None = None,
     progress: bool = True,
 ) -> list[History]:
@@ -38,6 +40,8 @@ def train_rounds(
         Each member's rewarded classes, 0/1, ``[members, classes]``.
     settings : Settings
         How to train.
+    streams : sequence of int, optional
+        Each member's own random stream, so that members of one seed share neither order nor noise.
 
     Returns
     -------
@@ -65,7 +69,7 @@ def train_rounds(
                 "entropy": partial(other_entropy, temperature=settings.temperature),
             },
             patience=settings.patience,
-            stream=stage,
+            stream=[stages * own + stage for own in streams or [0] * len(population)],
             at_once=at_once,
             progress=progress and (f"round {stage + 1}/{stages}" if stages > 1 else "training"),
         )

@@ -1,0 +1,125 @@
+"""The verbs of the command line on specialists: train, compose, inspect, demo."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import dovetail as dt
+from dovetail.cli import app
+from dovetail.errors import DovetailError
+
+QUICK = ("--net", "mlp:20", "--epochs", "2", "--device", "cpu")
+
+
+def run(*arguments: str | Path) -> str:
+    """Run a command in this process; its errors come as they are."""
+    done = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    if done.exception is not None and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def parts(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    folder = tmp_path_factory.mktemp("parts")
+    run("train", "digits", *QUICK, "--slots", "--sparsity", "0.5", "-o", folder)
+    return sorted(folder.iterdir())
+
+
+def test_training_saves_a_file_for_each_class(parts: list[Path]) -> None:
+    assert [path.name for path in parts] == [f"digits-{n}-seed0.safetensors" for n in range(10)]
+    part = dt.open(parts[3])
+    assert part.rewarded == (3,)
+    assert part.specialists[0].record.training["sparsity"] == 0.5
+    assert part.specialists[0].record.slots
+
+
+def test_training_again_keeps_what_is_there(parts: list[Path]) -> None:
+    again = ("train", "digits", *QUICK, "--slots", "--sparsity", "0.5", "-o", parts[0].parent)
+    assert "nothing was trained" in run(*again)
+    answer = json.loads(run(*again, "--json"))
+    assert len(answer["specialists"]) == 10
+    assert answer["specialists"][3]["file"] == "digits-3-seed0.safetensors"
+    with pytest.raises(DovetailError, match=r"in the way.*--force"):
+        run(*again, "--temperature", "2")
+
+
+def test_class_sets_and_seeds(tmp_path: Path) -> None:
+    run("train", "digits", *QUICK, "-r", "3", "-r", "0, 8", "--seeds", "2", "--seed", "4", "-o", tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        f"digits-{classes}-seed{seed}.safetensors" for classes in ("0+8", "3") for seed in (4, 5)
+    ]
+
+
+def test_composing_saves_and_measures(parts: list[Path], tmp_path: Path) -> None:
+    shown = run("compose", *parts, "--evaluate", "digits", "-o", tmp_path / "ten.safetensors")
+    assert "sum of 10 specialists, mlp:20, in slots" in shown
+    assert "rewarded accuracy" in shown
+    assert "undefined (all classes are rewarded)" in shown
+    assert len(dt.open(tmp_path / "ten.safetensors").specialists) == 10
+    # A composite's file is as good as its parts.
+    answer = json.loads(
+        run("compose", tmp_path / "ten.safetensors", "--without", "3", "--evaluate", "digits", "--json")
+    )
+    assert len(answer["specialists"]) == 9
+    assert answer["score"]["class_accuracy"][3] == 0
+    assert answer["score"]["entropy"] > 1
+
+
+@pytest.mark.filterwarnings("ignore::dovetail.errors.CompatibilityWarning")
+@pytest.mark.parametrize("method", ["logits", "ties", "calibrated"])
+def test_other_methods(parts: list[Path], method: str) -> None:
+    answer = json.loads(run("compose", *parts[:3], "--method", method, "--evaluate", "digits", "--json"))
+    assert answer["score"]["rewarded"] == ["0", "1", "2"]
+
+
+def test_the_audit_is_printed_with_its_words(parts: list[Path]) -> None:
+    shown = run("compose", *parts, "--without", "3", "--audit", "digits")
+    assert "What is left of class 3" in shown
+    assert "generalist retrained without it" in shown
+    assert "no proof that nothing of the class is left" in " ".join(shown.split())
+    answer = json.loads(run("compose", *parts, "--without", "3", "--audit", "digits", "--json"))
+    assert len(answer["audits"][0]["networks"]) == 7
+
+
+def test_inspecting(parts: list[Path], tmp_path: Path) -> None:
+    shown = run("inspect", parts[3])
+    for words in ("specialist", "mlp:20", "in its slot", "trained on", "digits", "rewarded_accuracy", "θ0"):
+        assert words in shown
+    manifest = json.loads(run("inspect", parts[3], "--json"))
+    assert manifest["specialists"][0]["rewarded"] == [3]
+    run("compose", *parts[:2], "-o", tmp_path / "two.safetensors")
+    assert "composite, sum of 2 specialists" in run("inspect", tmp_path / "two.safetensors")
+
+
+def test_mistakes_are_explained(parts: list[Path], tmp_path: Path) -> None:
+    with pytest.raises(DovetailError, match="there is no file"):
+        run("inspect", tmp_path / "nowhere.safetensors")
+    with pytest.raises(DovetailError, match="--without"):
+        run("compose", *parts, "--audit", "digits")
+    with pytest.raises(DovetailError, match="unknown class 'three'"):
+        run("compose", *parts, "--without", "three")
+    with pytest.raises(DovetailError, match="has no '='"):
+        run("train", "har:time", "-o", tmp_path)
+    with pytest.raises(DovetailError, match="--seeds"):
+        run("train", "digits", "--seeds", "0", "-o", tmp_path)
+    assert CliRunner().invoke(app, ["train", "digits"]).exit_code == 2
+    assert CliRunner().invoke(app, ["train", "digits", "--los", "me", "-o", str(tmp_path)]).exit_code == 2
+
+
+def test_the_demo_shows_what_the_library_does(tmp_path: Path) -> None:
+    report = tmp_path / "report.html"
+    answer = json.loads(run("demo", "--json", "-o", report))
+    accuracy = {row["network"]: row["accuracy"] for row in answer["networks"]}
+    assert accuracy["sum of ten, in slots"] > 0.95 * accuracy["generalist"]
+    assert accuracy["sum of ten, in slots"] > accuracy["sum of ten"]
+    assert accuracy["in slots, 3 added back"] == accuracy["sum of ten, in slots"]
+    assert answer["same_bits_after_adding_back"]
+    page = report.read_text("utf-8")
+    assert page.count('class="chart"') == 6
+    assert "Ten specialists become one network" in page
