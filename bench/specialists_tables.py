@@ -121,13 +121,13 @@ def curves(rows: list[Row]) -> Iterable[str]:
 
 def compatibilities(rows: list[Row]) -> Iterable[str]:
     chosen = [row for row in rows if row["what"] == "compatibility"]
-    accuracy = np.concatenate([row["accuracy"] for row in chosen])
-    lost = np.concatenate([np.subtract(row["apart"], row["accuracy"]) for row in chosen])
+    accuracy = np.concatenate([numbers(row, "accuracy") for row in chosen])
+    lost = np.concatenate([numbers(row, "apart") for row in chosen]) - accuracy
     yield f"{len(accuracy)} pairs"
     yield "| | with the merged accuracy | with what merging costs |"
     yield "|---|---|---|"
     for key in ("separation", "mask_overlap", "sign_conflicts", "interference"):
-        values = np.concatenate([row[key] for row in chosen])
+        values = np.concatenate([numbers(row, key) for row in chosen])
         found = [stats.spearmanr(values, what).statistic for what in (accuracy, lost)]
         yield f"| {key} | {found[0]:+.3f} | {found[1]:+.3f} |"
 

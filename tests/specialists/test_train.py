@@ -201,6 +201,12 @@ def test_the_kept_epoch_has_the_lowest_max_entropy_loss() -> None:
     assert float(kept) == pytest.approx(float(losses.min()), rel=1e-4)
 
 
+def test_the_best_epoch_may_be_the_most_accurate_one() -> None:
+    team = train("mlp:16", [3], sparsity=0, epochs=12, patience=2, monitor="rewarded_accuracy")
+    accuracy = team.histories[-1]["rewarded_accuracy"][:, 0]
+    assert team[0].record.metrics["rewarded_accuracy"] == float(accuracy[accuracy.isfinite()].max())
+
+
 def test_teams_are_lists_with_tables() -> None:
     team = train("mlp:8", [0, 1], seeds=[2, 3])
     assert team.seeds == (2, 3)
@@ -223,6 +229,7 @@ def test_teams_are_lists_with_tables() -> None:
         ({"temperature": 0.0}, SpecError, "temperature must be a positive number"),
         ({"lr": float("nan")}, SpecError, "lr must be a positive number; got nan"),
         ({"scope": "all"}, SpecError, "unknown scope"),
+        ({"monitor": "accuracy"}, SpecError, "unknown score to monitor 'accuracy'"),
         ({"output_share": 2.0}, SpecError, "output_share"),
         ({"epochs": 0}, TrainingError, "epochs"),
         ({"seeds": []}, SpecError, "seeds is empty"),

@@ -41,8 +41,11 @@ def train(
     lr: Annotated[float, typer.Option(help="Step size of Adam.")] = 1e-3,
     batch_size: Annotated[int, typer.Option(help="Samples per step.")] = 64,
     patience: Annotated[
-        int, typer.Option(help="Stop after so many epochs without a lower validation loss; 0: never.")
+        int, typer.Option(help="Stop after so many epochs without a better validation score; 0: never.")
     ] = 3,
+    monitor: Annotated[
+        Literal["loss", "rewarded_accuracy"], typer.Option(help="The validation score that decides.")
+    ] = "loss",
     scope: Annotated[
         Literal["tensor", "global"],
         typer.Option(help="Prune the share in each tensor, or rank all together."),
@@ -71,7 +74,7 @@ def train(
     team = train_specialists(
         dataset, net, sets, loss=loss, sparsity=sparsity, rounds=rounds, epochs=epochs, round_epochs=round_epochs,
         temperature=temperature, slots=slots, seeds=range(seed, seed + seeds), lr=lr, batch_size=batch_size,
-        patience=patience or None, scope=scope, output_share=output_share, device=device, folder=output, replace=force,
+        patience=patience or None, monitor=monitor, scope=scope, output_share=output_share, device=device, folder=output, replace=force,
         progress=not as_json,
     )  # fmt: skip
     table = team.to_frame(dataset.test)

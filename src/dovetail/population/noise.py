@@ -37,12 +37,8 @@ def hash32(x: Tensor) -> Tensor:
     return x ^ ((x >> 16) & 0xFFFF)
 
 
-def member_keys(
-    seeds: Sequence[int], stream: int | Sequence[int] = 0, device: torch.device | str | None = None
-) -> Tensor:
+def member_keys(seeds: Sequence[int], stream: int = 0, device: torch.device | str | None = None) -> Tensor:
     """Return one int64 key per seed; other streams of the same seeds are unrelated.
-
-    ``stream`` is one for all, or one for each.
 
     Examples
     --------
@@ -51,9 +47,7 @@ def member_keys(
     (True, False)
     """
     keys = hash64(torch.tensor([_wrapped(int(seed)) for seed in seeds], dtype=torch.int64) + _GOLDEN)
-    streams = [stream] * len(keys) if isinstance(stream, int) else stream
-    offsets = torch.tensor([_wrapped(_GOLDEN * (int(one) + 2)) for one in streams], dtype=torch.int64)
-    return hash64(keys + offsets).to(device)
+    return hash64(keys + _wrapped(_GOLDEN * (stream + 2))).to(device)
 
 
 def keys_at(keys: Tensor, clock: Tensor) -> Tensor:

@@ -95,7 +95,7 @@ class Population(MeasuredMembers):
         penalty: Penalty | None = None,
         augment: Augment | None = None,
         after_step: Callable[[Moment], None] | None = None,
-        stream: int | Sequence[int] = 0,
+        stream: int = 0,
         at_once: int | None = None,
         progress: bool | str = True,
     ) -> History:
@@ -144,9 +144,8 @@ class Population(MeasuredMembers):
             example.
         after_step : callable, optional
             Called with a `Moment` after every step; may change the parameters in place and set masks.
-        stream : int or sequence of int
-            Which random stream of the seeds to use; give each round of a procedure its own. A sequence gives
-            each member its own, so that equal seeds share θ0 but neither the order of the data nor noise.
+        stream : int
+            Which random stream of the seeds to use; give each round of a procedure its own.
         at_once : int, optional
             How many members to train together; by default as many as the device does well with.
         progress : bool or str

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 
 import torch
@@ -22,7 +21,6 @@ def train_rounds(
     rewarded: Tensor,
     settings: Settings,
     *,
-    streams: Sequence[int] | None = None,
     at_once: int | None = None,
     progress: bool = True,
 ) -> list[History]:
@@ -40,8 +38,6 @@ def train_rounds(
         Each member's rewarded classes, 0/1, ``[members, classes]``.
     settings : Settings
         How to train.
-    streams : sequence of int, optional
-        Each member's own random stream, so that members of one seed share neither order nor noise.
 
     Returns
     -------
@@ -68,8 +64,9 @@ def train_rounds(
                 "rewarded_accuracy": rewarded_accuracy,
                 "entropy": partial(other_entropy, temperature=settings.temperature),
             },
+            monitor=settings.monitor,
             patience=settings.patience,
-            stream=[stages * own + stage for own in streams or [0] * len(population)],
+            stream=stage,
             at_once=at_once,
             progress=progress and (f"round {stage + 1}/{stages}" if stages > 1 else "training"),
         )

@@ -35,7 +35,9 @@ class Settings:
     lr : float
         Step size of Adam.
     batch_size, patience : int
-        Samples per step; epochs without a lower validation loss after which a network stops.
+        Samples per step; epochs without a better validation score after which a network stops.
+    monitor : {"loss", "rewarded_accuracy"}
+        The validation score: the lowest loss, or the highest accuracy on rewarded classes.
     scope : {"tensor", "global"}
         Prune the share in every tensor, or rank all together.
     output_share : float
@@ -53,6 +55,7 @@ class Settings:
     lr: float
     batch_size: int
     patience: int | None
+    monitor: str
     scope: Literal["tensor", "global"]
     output_share: float
 
@@ -69,6 +72,8 @@ class Settings:
             value = getattr(self, name)
             if not (math.isfinite(value) and value > 0):
                 raise SpecError(f"{name} must be a positive number; got {value}")
+        if self.monitor not in ("loss", "rewarded_accuracy"):
+            raise unknown_name("score to monitor", self.monitor, ["loss", "rewarded_accuracy"])
         if self.scope not in ("tensor", "global"):
             raise unknown_name("scope", self.scope, ["tensor", "global"])
         if not 0 <= self.output_share <= 1:
@@ -99,6 +104,7 @@ def settle(
     lr: float,
     batch_size: int,
     patience: int | None,
+    monitor: str,
     scope: Literal["tensor", "global"],
     output_share: float,
 ) -> Settings:
@@ -107,7 +113,7 @@ def settle(
     Examples
     --------
     >>> options = dict(loss="me", rounds=2, epochs=20, round_epochs=None, temperature=5.0, slots=False, lr=1e-3,
-    ...                batch_size=64, patience=3, scope="tensor", output_share=0.5)
+    ...                batch_size=64, patience=3, monitor="loss", scope="tensor", output_share=0.5)
     >>> settled = settle("mlp:512", sparsity=None, **options)
     >>> settled.sparsity, settled.round_epochs, round(settled.rate, 6)
     (0.99, 10, 0.9)
@@ -121,5 +127,5 @@ def settle(
         round_epochs = max(1, epochs // max(1, rounds))
     return Settings(
         spec, loss, float(sparsity), rounds, epochs, round_epochs, float(temperature), slots, float(lr), batch_size,
-        patience, scope, float(output_share),
+        patience, monitor, scope, float(output_share),
     )  # fmt: skip

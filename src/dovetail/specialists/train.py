@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import time
-import zlib
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -43,6 +42,7 @@ def train_specialists(
     lr: float = 1e-3,
     batch_size: int = 64,
     patience: int | None = 3,
+    monitor: Literal["loss", "rewarded_accuracy"] = "loss",
     scope: Literal["tensor", "global"] = "tensor",
     output_share: float = 0.5,
     device: torch.device | str | None = None,
@@ -92,7 +92,10 @@ def train_specialists(
     lr, batch_size : float, int
         Step size of Adam, samples per step.
     patience : int, optional
-        Stop a network after so many epochs without a lower validation loss.
+        Stop a network after so many epochs without a better validation score.
+    monitor : {"loss", "rewarded_accuracy"}
+        The validation score that decides on the best epoch, and on patience: the lowest loss, or the highest
+        accuracy on rewarded classes.
     scope : {"tensor", "global"}
         Prune the share in each tensor, or rank all weights together.
     output_share : float
@@ -131,8 +134,8 @@ def train_specialists(
     begun = time.perf_counter()
     settings = settle(
         net, loss=loss, sparsity=sparsity, rounds=rounds, epochs=epochs, round_epochs=round_epochs,
-        temperature=temperature, slots=slots, lr=lr, batch_size=batch_size, patience=patience, scope=scope,
-        output_share=output_share,
+        temperature=temperature, slots=slots, lr=lr, batch_size=batch_size, patience=patience, monitor=monitor,
+        scope=scope, output_share=output_share,
     )  # fmt: skip
     if data.task != "classes":
         raise DataError(f"specialists need data with classes; {data.name} has {data.task}")
@@ -153,10 +156,8 @@ def train_specialists(
         build = net_builder(layout.net, data.input_shape, data.outputs)
         population = Population(build, [number for number, _ in group], device=device)
         layout.prepare(population, group)
-        done = train_rounds(
-            population, data, one_hot_sets([ids for _, ids in group], data.outputs), settings,
-            streams=[own_stream(ids) for _, ids in group], at_once=at_once, progress=progress,
-        )  # fmt: skip
+        rows = one_hot_sets([ids for _, ids in group], data.outputs)
+        done = train_rounds(population, data, rows, settings, at_once=at_once, progress=progress)
         histories += done
         for row, (number, ids) in enumerate(group):
             record = Record(
@@ -167,15 +168,6 @@ def train_specialists(
             if folder is not None:
                 made[number, ids].save(folder / file_name(data.name, ids, number))
     return Team([made[member] for member in members], histories, time.perf_counter() - begun)
-
-
-def own_stream(rewarded: ClassSet) -> int:
-    """Return the random stream of a set of classes.
-
-    Specialists that share θ0 but see the data in orders of their own, with noise of their own, come to use more
-    different units than they would otherwise, and get less in each other's way.
-    """
-    return zlib.crc32(repr(rewarded).encode())
 
 
 @lru_cache(maxsize=64)
