@@ -162,14 +162,16 @@ def compatible(name: str, model: str) -> Iterator[Row]:
     whole = load(name)
     few = dt.Dataset(name, whole.train.where(torch.arange(6000)), whole.val.where(torch.arange(2000)), whole.test,
                      whole.classes)  # fmt: skip
-    inputs = few.val.x[:500]
-    for width, depth, sparsity in itertools.product(
-        (32, 64, 128, 256), (1, 2, 3), (0.0, 0.5, 0.8, 0.9, 0.97)
-    ):
+    inputs = few.val.x
+    for width, depth, sparsity in itertools.product((32, 64, 128, 256), (1, 2, 3), (0.0, 0.5, 0.9, 0.97)):
         net = "mlp:" + "-".join([str(width)] * depth)
         pairs = disjoint_pairs(few.outputs, 1, 5, seed=width + depth)
         sets = sorted({ids for pair in pairs for ids in pair})
-        team = dt.train_specialists(few, net, sets, sparsity=sparsity, epochs=10, progress=False)
+        folder = os.environ.get("DOVETAIL_SAVE")
+        team = dt.train_specialists(
+            few, net, sets, sparsity=sparsity, epochs=10, progress=False,
+            folder=folder and Path(folder) / f"{net.replace(':', '-')}-{sparsity}",
+        )  # fmt: skip
         members = {part.rewarded: part for part in team}
         chosen = [(members[a], members[b]) for a, b in pairs]
         scores = evaluate_all([a + b for a, b in chosen], few.test)
@@ -181,7 +183,7 @@ def compatible(name: str, model: str) -> Iterator[Row]:
             "entropy": [score.entropy for score in scores],
             "apart": [score.rewarded_accuracy for score in alone],
             **{key: [getattr(one, key) for one in found] for key in
-               ("separation", "mask_overlap", "sign_conflicts", "interference")},
+               ("agreement", "separation", "mask_overlap", "sign_conflicts", "interference")},
         }  # fmt: skip
 
 

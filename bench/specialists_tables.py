@@ -126,7 +126,7 @@ def compatibilities(rows: list[Row]) -> Iterable[str]:
     yield f"{len(accuracy)} pairs"
     yield "| | with the merged accuracy | with what merging costs |"
     yield "|---|---|---|"
-    for key in ("separation", "mask_overlap", "sign_conflicts", "interference"):
+    for key in ("agreement", "separation", "mask_overlap", "sign_conflicts", "interference"):
         values = np.concatenate([numbers(row, key) for row in chosen])
         found = [stats.spearmanr(values, what).statistic for what in (accuracy, lost)]
         yield f"| {key} | {found[0]:+.3f} | {found[1]:+.3f} |"

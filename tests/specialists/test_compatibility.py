@@ -42,7 +42,7 @@ def test_slots_are_wholly_separate(net: str, shape: tuple[int, ...]) -> None:
     team = [make_specialist((n,), net, slots=True, shape=shape) for n in range(5)]
     found = dt.compatibility(*team, inputs=inputs(20, shape))
     assert found.separation == pytest.approx(1)
-    assert found.score == pytest.approx(1, abs=1e-4)
+    assert found.interference == pytest.approx(0, abs=1e-4)
     assert found.mask_overlap == 0
     plain = [make_specialist((n,), net, shape=shape) for n in range(5)]
     assert dt.compatibility(*plain).score < 0.5
@@ -69,9 +69,24 @@ def test_interference_is_what_merging_changes() -> None:
     apart, merged = a(x) + b(x), (a + b)(x)
     gap, wanted = (t - t.mean(1, keepdim=True) for t in (merged - apart, apart))
     found = dt.compatibility(a, b, inputs=x)
-    assert found.interference is not None
     assert found.interference == pytest.approx(float(gap.norm() / wanted.norm()), rel=1e-4)
-    assert found.score == pytest.approx(1 / (1 + found.interference))
+
+
+def test_agreement_weighs_inputs_by_what_is_claimed() -> None:
+    a, b = make_specialist((0,)), make_specialist((1, 3))
+    x = inputs(30)
+    said = (a + b)(x).argmax(1)
+    agreed = claimed = 0.0
+    for part in (a, b):
+        probability = part(x).softmax(1)
+        for number in part.rewarded:
+            for row in range(30):
+                claim = max(0.0, (float(probability[row, number]) - 0.2) / 0.8)
+                claimed += claim
+                agreed += claim * (int(said[row]) == number)
+    found = dt.compatibility(a, b, inputs=x)
+    assert found.score == found.agreement == pytest.approx(agreed / claimed, rel=1e-5)
+    assert 0 < found.score < 1
 
 
 def test_networks_that_form_no_chain_have_no_separation() -> None:

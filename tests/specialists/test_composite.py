@@ -223,6 +223,8 @@ def test_compose_warns_of_what_will_clash_and_plus_does_not() -> None:
     crowded = make_team(5, "mlp:5")
     with pytest.warns(CompatibilityWarning, match=r"path strength of this sum of 5 specialists"):
         dt.compose(crowded)
+    with pytest.warns(CompatibilityWarning, match=r"says what they say on \d+ % only"):
+        dt.compose(crowded, inputs=inputs(50))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         sum(crowded)

@@ -74,7 +74,8 @@ def train(
     team = train_specialists(
         dataset, net, sets, loss=loss, sparsity=sparsity, rounds=rounds, epochs=epochs, round_epochs=round_epochs,
         temperature=temperature, slots=slots, seeds=range(seed, seed + seeds), lr=lr, batch_size=batch_size,
-        patience=patience or None, monitor=monitor, scope=scope, output_share=output_share, device=device, folder=output, replace=force,
+        patience=patience or None, monitor=monitor, scope=scope, output_share=output_share, device=device,
+        folder=output, replace=force,
         progress=not as_json,
     )  # fmt: skip
     table = team.to_frame(dataset.test)

@@ -15,10 +15,11 @@ from .merge import add_weights
 from .networks import outputs_of, stacked
 from .packed import State
 from .part import Part
+from .rounds import one_hot_sets
 from .specialist import Specialist
 
-WORTH_A_WARNING = 0.5
-"""Separation below which `compose` warns."""
+LOW_SEPARATION, LOW_AGREEMENT = 0.5, 0.9
+"""Scores below which `compose` warns: from weights alone, and on inputs."""
 
 
 @dataclass(frozen=True)
@@ -28,14 +29,18 @@ class Compatibility:
     Attributes
     ----------
     score : float
-        From 0 to 1, higher is better: the separation of paths, or with inputs 1 / (1 + interference).
+        From 0 to 1, higher is better: with inputs the agreement, else the separation.
     separation : float or None
         Share of the strength of all paths from inputs to outputs, in the summed network, that runs through
-        weights of one specialist only. 1 when they share no hidden unit. None when the layers form no chain.
+        weights of one specialist only. 1 when they share no hidden unit. None when the layers form no chain; the
+        score is then 1 less the mask overlap.
     mask_overlap : float
         Entries that both keep over entries that at least one keeps (Jaccard); the mean over pairs.
     sign_conflicts : float
         Share of the entries both keep in which their signs differ; 0 when they share none.
+    agreement : float or None
+        With inputs: how often the summed network says what the specialists say. Every input counts as much as a
+        specialist claims it for a class of its own (its probability beyond that of a guess).
     interference : float or None
         With inputs: how far the logits of the summed network are from the sum of the specialists' logits,
         relative to that sum.
@@ -45,13 +50,15 @@ class Compatibility:
     separation: float | None
     mask_overlap: float
     sign_conflicts: float
-    interference: float | None
+    agreement: float | None = None
+    interference: float | None = None
 
     def __repr__(self) -> str:
         numbers = (
             ("separation", self.separation),
             ("mask overlap", self.mask_overlap),
             ("sign conflicts", self.sign_conflicts),
+            ("agreement", self.agreement),
             ("interference", self.interference),
         )
         shown = ", ".join(f"{name} {value:.3f}" for name, value in numbers if value is not None)
@@ -66,8 +73,8 @@ def compatibility(*parts: Part, inputs: Tensor | None = None, force: bool = Fals
     *parts : Specialist or Composite
         Two or more; composites count as their specialists.
     inputs : Tensor, optional
-        Unlabelled samples. With them the score also knows how the hidden units meet on data, which predicts
-        the merged accuracy better.
+        Unlabelled samples, a few hundred or more. With them the score says how much of what the specialists know
+        will be left, and predicts the merged accuracy much better (docs/results.md).
     force : bool
         Compare specialists that do not fit as well.
 
@@ -84,11 +91,10 @@ def compatibility(*parts: Part, inputs: Tensor | None = None, force: bool = Fals
     check_fit(specialists, force=force)
     separation = path_separation([part.state for part in specialists])
     overlap, conflicts = _overlaps(specialists)
-    interference = None if inputs is None else _interference(specialists, inputs)
-    score = 1 - overlap if separation is None else separation
-    if interference is not None:
-        score = 1 / (1 + interference)
-    return Compatibility(score, separation, overlap, conflicts, interference)
+    if inputs is not None:
+        agreement, interference = on_inputs(specialists, inputs)
+        return Compatibility(agreement, separation, overlap, conflicts, agreement, interference)
+    return Compatibility(1 - overlap if separation is None else separation, separation, overlap, conflicts)
 
 
 def path_separation(states: Sequence[State]) -> float | None:
@@ -145,13 +151,21 @@ def _overlaps(specialists: Sequence[Specialist]) -> tuple[float, float]:
     return sum(overlaps) / len(overlaps), conflicts / max(1, shared_entries)
 
 
-def _interference(specialists: Sequence[Specialist], inputs: Tensor) -> float:
-    apart = outputs_of(specialists, inputs).sum(0)
-    basis = specialists[0].basis
-    merged = stacked(basis, [add_weights(part.state for part in specialists)], None)(inputs)[0]
+def on_inputs(specialists: Sequence[Specialist], inputs: Tensor) -> tuple[float, float]:
+    """Return agreement and interference of the summed network on inputs."""
+    basis, classes = specialists[0].basis, len(specialists[0].classes)
+    apart = outputs_of(specialists, inputs)
+    merged = (
+        stacked(basis, [add_weights(part.state for part in specialists)], None)(inputs)[0] / basis.temperature
+    )
+    owned = one_hot_sets([part.rewarded for part in specialists], classes).to(apart.device)
+    claims = ((apart.softmax(2) - 1 / classes) / (1 - 1 / classes)).clamp(min=0) * owned[:, None]
+    said = merged.argmax(1)
+    agreed = claims.sum(0).gather(1, said[:, None]).sum()
     # What is added to all logits alike changes no prediction.
-    difference, wanted = (_centred(t) for t in (merged / basis.temperature - apart, apart))
-    return float(difference.norm() / wanted.norm().clamp(min=1e-12))
+    difference, wanted = (_centred(logits) for logits in (merged - apart.sum(0), apart.sum(0)))
+    interference = difference.norm() / wanted.norm().clamp(min=1e-12)
+    return float(agreed / claims.sum().clamp(min=1e-12)), float(interference)
 
 
 def _centred(logits: Tensor) -> Tensor:

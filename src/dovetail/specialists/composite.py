@@ -15,9 +15,9 @@ from torch import Tensor, nn
 from ..errors import CompatibilityWarning, MisfitError, SpecError, unknown_name
 from ..population import recompute_batch_norm
 from .basis import hash_tensors
-from .calibrate import fit_coefficients
+from .calibrate import MOST_INPUTS, fit_coefficients
 from .class_sets import ClassName, class_id
-from .compatibility import WORTH_A_WARNING, path_separation
+from .compatibility import LOW_AGREEMENT, LOW_SEPARATION, on_inputs, path_separation
 from .fitting import check_fit, in_own_slots
 from .merge import add_weights, scale_weights, ties_weights
 from .networks import LogitAverage, Tempered, network_of
@@ -256,8 +256,8 @@ def compose(
     Warns
     -----
     CompatibilityWarning
-        When so much of the summed network's paths runs through several specialists that they will get in each
-        other's way.
+        When the specialists will get in each other's way (see `compatibility`): judged on ``inputs`` if there are
+        any, else from the weights.
 
     Examples
     --------
@@ -270,7 +270,7 @@ def compose(
     members = [specialist for part in parts for specialist in _specialists(part)]
     composite = compose_quietly(members, method, weights=weights, inputs=inputs, keep=keep, force=force)
     if method != "logits":
-        _warn_if_they_clash(members)
+        _warn_if_they_clash(members, inputs)
     return composite
 
 
@@ -331,15 +331,23 @@ def _checked_weights(weights: Sequence[float] | None, members: int) -> tuple[flo
     return tuple(float(weight) for weight in weights)
 
 
-def _warn_if_they_clash(members: Sequence[Specialist]) -> None:
+def _warn_if_they_clash(members: Sequence[Specialist], inputs: Tensor | None) -> None:
     if len(members) < 2 or in_own_slots(members):
         return
-    separation = path_separation([member.state for member in members])
-    if separation is not None and separation < WORTH_A_WARNING:
-        warnings.warn(
-            f"only {100 * separation:.0f} % of the path strength of this sum of {len(members)} specialists stays "
-            "inside one of them; expect them to get in each other's way (train in slots, sparser or wider, or "
-            "compose with method='logits')",
-            CompatibilityWarning,
-            stacklevel=3,
-        )
+    advice = (
+        "expect them to get in each other's way (train in slots, sparser or wider, or use method='logits')"
+    )
+    problem = None
+    if inputs is not None:
+        agreement, _ = on_inputs(members, inputs[:MOST_INPUTS])
+        if agreement < LOW_AGREEMENT:
+            problem = f"the sum of these {len(members)} specialists says what they say on {100 * agreement:.0f} % only"
+    else:
+        separation = path_separation([member.state for member in members])
+        if separation is not None and separation < LOW_SEPARATION:
+            problem = (
+                f"only {100 * separation:.0f} % of the path strength of this sum of {len(members)} specialists stays "
+                "inside one of them"
+            )
+    if problem:
+        warnings.warn(f"{problem}; {advice}", CompatibilityWarning, stacklevel=3)
