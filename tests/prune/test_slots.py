@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
@@ -109,6 +110,8 @@ def test_what_is_wrong_is_said() -> None:
         slot_masks(tensors, [], 3)
     with pytest.raises(SpecError, match=r"got 1\.5"):
         slot_masks(tensors, [0, 1.5], 3)  # type: ignore[arg-type]
+    with pytest.raises(SpecError, match=r"got 1\.5"):
+        slot_masks(tensors, 1.5, 3)  # type: ignore[arg-type]
     with pytest.raises(SpecError, match="sequence"):
         slot_masks(tensors, 0, 3, population=True)
     with pytest.raises(ShapeError, match="3 owners"):
@@ -134,3 +137,6 @@ def test_a_slot_of_several_owners_is_their_shares_fully_connected(width: int) ->
     for name in net:
         assert torch.equal(members[name][0], both[name])
         assert torch.equal(members[name][1], slot_masks(net, 1, 3)[name])
+    for numbers in (np.array([0, 1]), torch.tensor([0, 1])):
+        again = slot_masks(stacked, numbers, 3, population=True)  # type: ignore[arg-type]
+        assert torch.equal(again["a"][1], slot_masks(net, 1, 3)["a"])

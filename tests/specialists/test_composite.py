@@ -3,6 +3,7 @@ from __future__ import annotations
 import warnings
 from itertools import permutations
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from torch import nn
 
 import dovetail as dt
-from dovetail.errors import CompatibilityWarning, MisfitError, SpecError
+from dovetail.errors import CompatibilityWarning, DataError, MisfitError, ShapeError, SpecError
 from dovetail.specialists import Composite, Part
 from dovetail.specialists.composite import METHODS
 
@@ -76,6 +77,11 @@ def test_in_slots_the_sum_computes_the_sum_of_logits(net: str) -> None:
         together(x), torch.stack([part(x) for part in team]).sum(0), rtol=1e-4, atol=1e-4
     )
     assert float(together(x).std()) > 1e-3
+    for other in (
+        dt.compose(team, "ties"),
+        dt.compose(team, "calibrated", inputs=x),
+    ):  # nothing to mend in slots
+        torch.testing.assert_close(other(x), together(x), rtol=1e-3, atol=1e-3)
 
 
 def test_batch_norm_statistics_are_those_of_the_merged_network() -> None:
@@ -88,6 +94,11 @@ def test_batch_norm_statistics_are_those_of_the_merged_network() -> None:
     hidden = x @ state["dense1.weight"].T
     torch.testing.assert_close(state["dense1_norm.running_mean"], hidden.mean(0), rtol=1e-4, atol=1e-5)
     torch.testing.assert_close(state["dense1_norm.running_var"], hidden.var(0), rtol=1e-4, atol=1e-5)
+    fitted = dt.compose([a, b], "calibrated", inputs=x)
+    assert fitted.coefficients != (1.0, 1.0)
+    assert torch.equal(
+        fitted(x), dt.Composite([a, b], "calibrated", coefficients=fitted.coefficients, inputs=x)(x)
+    )
     third = make_specialist((2,), net)
     assert dt.compose([a, b], inputs=x) + third == dt.compose([a, b, third], inputs=x)
 
@@ -102,7 +113,11 @@ def test_averaged_logits() -> None:
     torch.testing.assert_close(weighted.module()(x), weighted(x), rtol=1e-5, atol=1e-6)
     less = weighted.without("bee")
     torch.testing.assert_close(less(x), (apart[0] + 3 * apart[2]) / 4, rtol=1e-5, atol=1e-6)
-    assert weighted.replace(team[0], make_specialist((3,))).weights == (2, 3, 1)
+    assert weighted.replace(team[0], make_specialist((3,))).weights == (
+        2,
+        3,
+        1,
+    )  # its weight stays in its place
 
 
 def test_coefficients_bring_the_sum_nearer_to_the_summed_logits() -> None:
@@ -195,9 +210,24 @@ def test_what_is_unwise_can_be_forced(
 
 def test_composites_of_different_methods_are_not_mixed() -> None:
     a, b, c, d = make_team(4)
-    with pytest.raises(SpecError, match="'logits' and 'sum'"):
-        (a + b) + dt.compose([c, d], "logits")
-    assert (dt.compose([a, b], "ties", keep=0.5) + c).keep == 0.5
+    with pytest.raises(SpecError, match="methods 'ties' and 'logits'"):
+        dt.compose([a, b], "ties") + dt.compose([c, d], "logits")
+    with pytest.raises(SpecError, match=r"keep 0\.5 and 1\.0"):
+        dt.compose([a, b], "ties", keep=0.5) + dt.compose([c, d], "ties")
+    one, two = (
+        dt.compose(pair, "calibrated", inputs=inputs(30, seed=n)) for n, pair in enumerate([(a, b), (c, d)])
+    )
+    with pytest.raises(SpecError, match="with other inputs"):
+        one + two
+
+
+def test_a_plain_sum_takes_on_the_method_of_what_it_is_added_to() -> None:
+    a, b, c, d = make_team(4)
+    trimmed = dt.compose([c, d], "ties", keep=0.5)
+    for total in ((a + b) + trimmed, trimmed + (a + b), a + trimmed + b, b + (a + trimmed)):
+        assert total == dt.compose([a, b, c, d], "ties", keep=0.5)
+    left, right = dt.compose([a, b], "logits", weights=[1, 2]), dt.compose([c, d], "logits", weights=[3, 4])
+    assert left + right == right + left == dt.compose([a, b, c, d], "logits", weights=[1, 2, 3, 4])
 
 
 def test_wrong_arguments_are_named() -> None:
@@ -210,6 +240,20 @@ def test_wrong_arguments_are_named() -> None:
         dt.compose([1])  # type: ignore[list-item]
     with pytest.raises(SpecError, match="weights are for method 'logits'"):
         dt.compose(team, weights=[1, 2])
+    with pytest.raises(SpecError, match="keep is for method 'ties'"):
+        dt.compose(team, keep=0.5)
+    with pytest.raises(SpecError, match="above 0 and at most 1; got 3"):
+        dt.compose(team, "ties", keep=3)
+    with pytest.raises(MisfitError, match="nothing to put together"):
+        Composite([])
+    with pytest.raises(SpecError, match="unknown layout 'dens'"):
+        (team[0] + team[1]).state_dict(layout="dens")  # type: ignore[arg-type]
+    with pytest.raises(DataError, match="NaN"):
+        dt.compose(team, "calibrated", inputs=torch.full((3, 6), torch.nan))
+    with pytest.raises(ShapeError, match="takes samples of shape"):
+        dt.compatibility(*team, inputs=torch.zeros(3, 7))
+    with pytest.raises(DataError, match="not ndarray"):
+        dt.compose(team, "calibrated", inputs=np.zeros((3, 6)))  # type: ignore[arg-type]
     for weights in ([1], [0, 0], [-1, 2]):
         with pytest.raises(SpecError, match="2 numbers from 0"):
             dt.compose(team, "logits", weights=weights)
@@ -221,9 +265,9 @@ def test_wrong_arguments_are_named() -> None:
 
 def test_compose_warns_of_what_will_clash_and_plus_does_not() -> None:
     crowded = make_team(5, "mlp:5")
-    with pytest.warns(CompatibilityWarning, match=r"path strength of this sum of 5 specialists"):
+    with pytest.warns(CompatibilityWarning, match=r"paths through these 5 specialists"):
         dt.compose(crowded)
-    with pytest.warns(CompatibilityWarning, match=r"says what they say on \d+ % only"):
+    with pytest.warns(CompatibilityWarning, match=r"says what its 5 specialists say on \d+ % only"):
         dt.compose(crowded, inputs=inputs(50))
     with warnings.catch_warnings():
         warnings.simplefilter("error")

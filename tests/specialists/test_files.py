@@ -63,8 +63,12 @@ def test_members_can_be_taken_out_of_an_opened_composite(tmp_path: Path) -> None
     assert isinstance(opened, dt.Composite)
     assert opened.without(1) == team[0] + team[2]
     calibrated = dt.compose(team, "calibrated", inputs=inputs(30)).save(tmp_path / "k.safetensors")
-    with pytest.raises(DovetailError, match="inputs="):
-        dt.open(calibrated).without(1)  # type: ignore[union-attr]
+    opened = dt.open(calibrated)
+    assert isinstance(opened, dt.Composite)
+    with pytest.raises(DovetailError, match=r"set its \.inputs"):
+        opened.without(1)
+    opened.inputs = inputs(30)
+    assert opened.without(1) == dt.compose([team[0], team[2]], "calibrated", inputs=inputs(30))
 
 
 def test_the_papers_specialist_takes_less_than_60_kB(tmp_path: Path) -> None:

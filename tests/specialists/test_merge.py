@@ -46,6 +46,8 @@ def test_merges_are_what_they_say(count: int, seed: int) -> None:
 def test_ties_trims_to_the_largest() -> None:
     (merged,) = ties_weights([{"w": torch.tensor([1.0, -4.0, 2.0, 3.0])}], keep=0.5).values()
     assert merged.tolist() == [0.0, -4.0, 0.0, 3.0]
+    (sparse,) = ties_weights([{"w": torch.tensor([0.0, -4.0, 0.0, 3.0])}], keep=0.5).values()
+    assert sparse.tolist() == [0.0, -4.0, 0.0, 0.0]  # of what is not 0
     with pytest.raises(SpecError, match="above 0"):
         ties_weights([{"w": torch.ones(2)}], keep=0.0)
 

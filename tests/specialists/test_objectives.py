@@ -64,6 +64,7 @@ def test_confident_predictions_stay_finite() -> None:
     for loss in LOSSES:
         assert objective(loss, 1.0)(logits, torch.tensor([0, 2]), rewarded).isfinite().all()
     assert other_entropy(logits, torch.tensor([1, 1]), rewarded).tolist() == [0.0, 0.0]
+    assert other_entropy(logits * torch.nan, torch.tensor([1, 1]), rewarded).isnan().all()
 
 
 def test_metrics_count_only_the_samples_they_are_about() -> None:

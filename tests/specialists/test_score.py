@@ -104,7 +104,7 @@ def test_measured_together_is_measured_alone(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_what_cannot_be_measured_is_said() -> None:
     part = make_specialist((0,))
-    with pytest.raises(ShapeError, match=r"trained on samples of shape \(6,\), not \(7,\)"):
+    with pytest.raises(ShapeError, match=r"takes samples of shape \(6,\), not \(7,\)"):
         part.evaluate(dt.Split(torch.zeros(3, 7), torch.zeros(3, dtype=torch.int64)))
     with pytest.raises(DataError, match="class ids 0 to 9"):
         part.evaluate(dt.Split(torch.zeros(2, 6), torch.tensor([0, 9])))

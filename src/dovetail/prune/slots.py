@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import operator
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import torch
 
@@ -86,12 +87,16 @@ def _checked_owners(
     members = list(owner) if population and not isinstance(owner, int) else [owner]
     chosen = torch.zeros(len(members), owners, dtype=torch.bool)
     for place, member in enumerate(members):
-        for number in [member] if isinstance(member, int) else member:
-            if not isinstance(number, int) or isinstance(number, bool) or not 0 <= number < owners:
+        for number in member if isinstance(member, Iterable) and not _is_scalar(member) else [member]:
+            try:
+                owned = operator.index(number)  # type: ignore[arg-type]
+            except TypeError:
+                owned = -1
+            if not 0 <= owned < owners:
                 raise SpecError(
                     f"an owner must be one of 0 to {owners - 1} of the {owners} owners; got {number!r:.80}"
                 )
-            chosen[place, number] = True
+            chosen[place, owned] = True
     if not chosen.any(dim=1).all():
         raise SpecError(f"a slot needs at least one owner; got {owner!r:.80}")
     for name, tensor in tensors.items():
@@ -100,6 +105,11 @@ def _checked_owners(
                 f"{len(members)} owners for a population whose {name!r} is {tuple(tensor.shape)}"
             )
     return chosen
+
+
+def _is_scalar(value: object) -> bool:
+    """Whether a tensor or array is one number, which cannot be iterated over."""
+    return getattr(value, "ndim", 1) == 0
 
 
 def _whole(chosen: torch.Tensor, size: int) -> torch.Tensor:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -32,6 +33,11 @@ class Basis:
     input_shape: tuple[int, ...]
     classes: tuple[str, ...]
     temperature: float
+
+    @property
+    def text(self) -> str:
+        """All of it as text, the same in every version of the library."""
+        return json.dumps([str(self.net), self.input_shape, self.classes, self.temperature])
 
     @property
     def builder(self) -> NetBuilder:

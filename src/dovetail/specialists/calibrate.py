@@ -24,26 +24,23 @@ def fit_coefficients(
 
     Labels are not needed: each specialist is right on its own classes and undecided elsewhere, so the sum of
     their logits is what the merged network should give. Minimises the divergence between the two predictions,
-    over the first `MOST_INPUTS` inputs, starting from a = 1.
+    over at most `MOST_INPUTS` of the inputs, starting from a = 1.
     """
     network = network_of(basis, states[0])
     for module in network.modules():
         if isinstance(module, _BatchNorm):
             module.train()  # of a mixture only the statistics of the batch at hand are known
-    x = inputs[:MOST_INPUTS].to(next(iter(states[0].values())))
+    x = some_of(inputs).to(next(iter(states[0].values())))
     with torch.no_grad():
         wanted = sum(network_of(basis, state)(x) for state in states)
         target = F.log_softmax(wanted / basis.temperature, 1)
-    stack = {name: torch.stack([state[name] for state in states]) for name in states[0]}
+    names = [name for name, _ in network.named_parameters()]
+    stack = {name: torch.stack([state[name] for state in states]) for name in names}
+    buffers = {name: tensor.clone() for name, tensor in states[0].items() if name not in stack}
     factors = torch.ones(len(states), requires_grad=True)
 
     def mixed() -> State:
-        return {
-            name: torch.tensordot(factors, tensor, dims=1)
-            if tensor.is_floating_point()
-            else tensor[0].clone()
-            for name, tensor in stack.items()
-        }
+        return {name: torch.tensordot(factors, tensor, dims=1) for name, tensor in stack.items()} | buffers
 
     optimiser = torch.optim.LBFGS([factors], max_iter=iterations, line_search_fn="strong_wolfe")
 
@@ -55,4 +52,18 @@ def fit_coefficients(
         return value
 
     optimiser.step(loss)
-    return tuple(factors.detach().tolist())
+    found = factors.detach()
+    # A line search that fails leaves NaN; adding the weights as they are is always possible.
+    return tuple(found.tolist()) if bool(found.isfinite().all()) else (1.0,) * len(states)
+
+
+def some_of(inputs: Tensor) -> Tensor:
+    """Return at most `MOST_INPUTS` of the inputs, from all over them, as they may be sorted.
+
+    Examples
+    --------
+    >>> len(some_of(torch.zeros(5000, 2))), len(some_of(torch.zeros(5, 2)))
+    (2048, 5)
+    """
+    order = torch.randperm(len(inputs), generator=torch.Generator().manual_seed(0))
+    return inputs[order[:MOST_INPUTS].to(inputs.device)]

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from ..errors import ShapeError
+from ..errors import ShapeError, SpecError
 from ..prune import layer_chain
 from .fitting import check_fit
-from .merge import add_weights
 from .networks import outputs_of, stacked
 from .packed import State
 from .part import Part
@@ -31,9 +30,9 @@ class Compatibility:
     score : float
         From 0 to 1, higher is better: with inputs the agreement, else the separation.
     separation : float or None
-        Share of the strength of all paths from inputs to outputs, in the summed network, that runs through
-        weights of one specialist only. 1 when they share no hidden unit. None when the layers form no chain; the
-        score is then 1 less the mask overlap.
+        Of the strength of all paths from inputs to outputs through the weights of any of them, the share of paths
+        that run through weights of one specialist only. 1 when they share no hidden unit. None when the layers
+        form no chain; the score is then 1 less the mask overlap.
     mask_overlap : float
         Entries that both keep over entries that at least one keeps (Jaccard); the mean over pairs.
     sign_conflicts : float
@@ -85,6 +84,11 @@ def compatibility(*parts: Part, inputs: Tensor | None = None, force: bool = Fals
     >>> dt.compatibility(*pair)
     Compatibility(1.000: separation 1.000, mask overlap 0.000, sign conflicts 0.000)
     """
+    for part in parts:
+        if not isinstance(part, Part):
+            raise SpecError(
+                f"give specialists or composites one by one (a *list), not a {type(part).__name__}"
+            )
     specialists = [specialist for part in parts for specialist in part.specialists]
     if len(specialists) < 2:
         raise ShapeError(f"compatibility compares two specialists or more; got {len(specialists)}")
@@ -92,13 +96,16 @@ def compatibility(*parts: Part, inputs: Tensor | None = None, force: bool = Fals
     separation = path_separation([part.state for part in specialists])
     overlap, conflicts = _overlaps(specialists)
     if inputs is not None:
-        agreement, interference = on_inputs(specialists, inputs)
+        from .composite import compose_quietly
+
+        merged = compose_quietly(specialists, inputs=inputs, force=force)
+        agreement, interference = on_inputs(merged.specialists, merged.state_dict(), inputs)
         return Compatibility(agreement, separation, overlap, conflicts, agreement, interference)
     return Compatibility(1 - overlap if separation is None else separation, separation, overlap, conflicts)
 
 
 def path_separation(states: Sequence[State]) -> float | None:
-    """Return the share of path strength, in the sum of networks, that stays inside one of them.
+    """Return the share of path strength, over all paths through weights of any network, that stays inside one.
 
     A path's strength is the product of its squared weights; sums over all paths are products of matrices, so
     none is enumerated. None when the networks' layers form no chain.
@@ -139,8 +146,10 @@ def _follow(squares: Tensor, strength: Tensor | None) -> Tensor:
 def _overlaps(specialists: Sequence[Specialist]) -> tuple[float, float]:
     """Return the mean Jaccard overlap of the masks over pairs, and the share of shared entries in conflict."""
     names = specialists[0].parameter_names
-    masks = torch.stack([torch.cat([part.masks[name].flatten() for name in names]) for part in specialists])
-    flat = torch.stack([torch.cat([part.state[name].flatten() for name in names]) for part in specialists])
+    masks, flat = (
+        torch.stack([torch.cat([tensors[name].flatten() for name in names]) for tensors in everyone])
+        for everyone in ((part.masks for part in specialists), (part.state for part in specialists))
+    )
     overlaps, shared_entries, conflicts = [], 0, 0
     for a in range(len(specialists)):
         for b in range(a + 1, len(specialists)):
@@ -151,13 +160,11 @@ def _overlaps(specialists: Sequence[Specialist]) -> tuple[float, float]:
     return sum(overlaps) / len(overlaps), conflicts / max(1, shared_entries)
 
 
-def on_inputs(specialists: Sequence[Specialist], inputs: Tensor) -> tuple[float, float]:
-    """Return agreement and interference of the summed network on inputs."""
+def on_inputs(specialists: Sequence[Specialist], merged_state: State, inputs: Tensor) -> tuple[float, float]:
+    """Return agreement and interference of a merged network on inputs."""
     basis, classes = specialists[0].basis, len(specialists[0].classes)
     apart = outputs_of(specialists, inputs)
-    merged = (
-        stacked(basis, [add_weights(part.state for part in specialists)], None)(inputs)[0] / basis.temperature
-    )
+    merged = stacked(basis, [merged_state], None)(inputs)[0] / basis.temperature
     owned = one_hot_sets([part.rewarded for part in specialists], classes).to(apart.device)
     claims = ((apart.softmax(2) - 1 / classes) / (1 - 1 / classes)).clamp(min=0) * owned[:, None]
     said = merged.argmax(1)

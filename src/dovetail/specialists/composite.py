@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import math
 import warnings
 from collections.abc import Iterable, Sequence
@@ -15,14 +16,14 @@ from torch import Tensor, nn
 from ..errors import CompatibilityWarning, MisfitError, SpecError, unknown_name
 from ..population import recompute_batch_norm
 from .basis import hash_tensors
-from .calibrate import MOST_INPUTS, fit_coefficients
+from .calibrate import fit_coefficients, some_of
 from .class_sets import ClassName, class_id
 from .compatibility import LOW_AGREEMENT, LOW_SEPARATION, on_inputs, path_separation
 from .fitting import check_fit, in_own_slots
-from .merge import add_weights, scale_weights, ties_weights
-from .networks import LogitAverage, Tempered, network_of
+from .merge import add_weights, check_keep, scale_weights, ties_weights
+from .networks import LogitAverage, Tempered, check_inputs, network_of
 from .packed import State, pack
-from .part import Part
+from .part import Part, check_layout
 from .specialist import Specialist
 
 Method = Literal["sum", "logits", "ties", "calibrated"]
@@ -34,6 +35,7 @@ class Composite(Part):
 
     Members are kept in an order of their own, by class and content: in whatever order they were added, the
     result is the same to the bit, and a composite from which one was taken out is the one that never had it.
+    Unlike `compose`, ``+`` does not warn of specialists that will get in each other's way.
 
     Attributes
     ----------
@@ -70,12 +72,16 @@ class Composite(Part):
         statistics: State | None = None,
     ) -> None:
         given = list(specialists)
+        if not given:
+            raise MisfitError("there is nothing to put together; give at least one specialist")
         order = sorted(range(len(given)), key=lambda place: (given[place].rewarded, given[place].digest))
         self._members = tuple(given[place] for place in order)
         self.basis = self._members[0].basis
         self.method = method
-        self.coefficients = None if coefficients is None else tuple(coefficients[place] for place in order)
-        self.keep = keep
+        self.coefficients = (
+            None if coefficients is None else tuple(float(coefficients[place]) for place in order)
+        )
+        self.keep = float(keep)
         self.inputs = inputs
         self._statistics = statistics
 
@@ -100,6 +106,11 @@ class Composite(Part):
         return tuple(weight / total for weight in self.weights)
 
     @property
+    def is_plain(self) -> bool:
+        """Whether it is a sum that needed nothing but the weights."""
+        return self.method == "sum" and self.inputs is None and not self._statistics
+
+    @property
     def weights(self) -> tuple[float, ...]:
         """What each member counts, before the weights of an average are made to add up to 1."""
         return self.coefficients or (1.0,) * len(self)
@@ -107,9 +118,10 @@ class Composite(Part):
     @cached_property
     def digest(self) -> str:
         """Hash of members and method."""
-        what = f"{[member.digest for member in self._members]} {self.method} {self.coefficients} {self.keep}"
+        members = [member.digest for member in self._members]
         statistics = hash_tensors(self.statistics) if self.statistics else ""
-        return hashlib.sha256((what + statistics).encode()).hexdigest()[:32]
+        what = json.dumps([members, self.method, self.coefficients, self.keep, statistics])
+        return hashlib.sha256(what.encode()).hexdigest()[:32]
 
     @cached_property
     def statistics(self) -> State:
@@ -135,7 +147,7 @@ class Composite(Part):
                 for name, tensor in member.state_dict(layout=layout).items()
             }
         state = {**self._merged(), **self.statistics}
-        if layout == "dense":
+        if check_layout(layout) == "dense":
             return state
         masks = [member.masks for member in self._members]
         kept = {name: torch.stack([mask[name] for mask in masks]).any(0) for name in masks[0]}
@@ -149,24 +161,46 @@ class Composite(Part):
         return Tempered(network_of(self.basis, self.state_dict()), self.basis.temperature)
 
     def _merged(self) -> State:
-        states = (member.state for member in self._members)
+        states = [member.state for member in self._members]
+        # Batch-norm statistics are no weights: in slots each unit has its own, else they are recomputed.
+        names = self._members[0].parameter_names
+        weights = [{name: state[name] for name in names} for state in states]
+        merged = add_weights(states)
         if self.method == "ties":
-            return ties_weights(list(states), self.keep)
-        if self.method == "calibrated":
-            assert self.coefficients is not None
-            return scale_weights(states, self.coefficients)
-        return add_weights(states)
+            merged |= ties_weights(weights, self.keep)
+        elif self.method == "calibrated":
+            merged |= scale_weights(weights, self.weights)
+        return merged
 
-    def of(self, specialists: Iterable[Specialist], *others: Composite, force: bool = False) -> Composite:
-        """Return other specialists composed in the same way as this one (and as ``others``)."""
-        members, alike = list(specialists), (self, *others)
-        inputs = next((composite.inputs for composite in alike if composite.inputs is not None), None)
-        weights = None
-        if self.method == "logits" and any(composite.coefficients for composite in alike):
-            known = {m.digest: w for c in alike for m, w in zip(c.specialists, c.weights, strict=True)}
+    def of(
+        self,
+        specialists: Iterable[Specialist],
+        *,
+        weights: Sequence[float] | None = None,
+        force: bool = False,
+    ) -> Composite:
+        """Return other specialists composed in the same way as this one.
+
+        Parameters
+        ----------
+        specialists : iterable of Specialist
+            The new members.
+        weights : sequence of float, optional
+            For averaged logits: what each counts. By default what it counts here, 1 for new ones.
+        force : bool
+            As for `compose`.
+        """
+        members = list(specialists)
+        if self.inputs is None and (self.method == "calibrated" or self._statistics):
+            raise SpecError(
+                f"{self!r} came from a file, which holds no samples to fit or normalise other members on; set its "
+                ".inputs to unlabelled samples first"
+            )
+        if weights is None and self.coefficients and self.method == "logits":
+            known = {m.digest: w for m, w in zip(self._members, self.coefficients, strict=True)}
             weights = [known.get(member.digest, 1.0) for member in members]
         return compose_quietly(
-            members, self.method, weights=weights, inputs=inputs, keep=self.keep, force=force
+            members, self.method, weights=weights, inputs=self.inputs, keep=self.keep, force=force
         )
 
     def __sub__(self, other: object) -> Composite:
@@ -206,7 +240,8 @@ class Composite(Part):
     def replace(self, old: Specialist, new: Specialist, *, force: bool = False) -> Composite:
         """Return the composite with one specialist in the place of another."""
         self._member(old)
-        return self.of([new if member == old else member for member in self._members], force=force)
+        members = [new if member == old else member for member in self._members]
+        return self.of(members, weights=self.coefficients if self.method == "logits" else None, force=force)
 
     def _member(self, specialist: Specialist) -> Specialist:
         if specialist not in self._members:
@@ -217,6 +252,38 @@ class Composite(Part):
         if not left:
             raise MisfitError(f"nothing is left of {self!r} without {gone}")
         return self.of(left, force=True)  # what fitted, or was forced, still does without some
+
+
+def added(first: Part, second: Part) -> Composite:
+    """Return ``first + second``: a plain sum, or composed as those of the two that were composed otherwise.
+
+    A plain sum takes on the method of what it is added to, so the order of adding does not matter.
+    """
+    others = [part for part in (first, second) if isinstance(part, Composite) and not part.is_plain]
+    if len(others) == 2 and (clash := _clash(*others)):
+        raise SpecError(
+            f"these were composed differently ({clash}); put all their specialists together with compose(...)"
+        )
+    weights = None
+    if len(others) == 2 and any(part.coefficients for part in others):
+        weights = [*others[0].weights, *others[1].weights]
+    like = others[0] if others else Composite(first.specialists)
+    return like.of(
+        [*first.specialists, *second.specialists], weights=weights if like.method == "logits" else None
+    )
+
+
+def _clash(first: Composite, second: Composite) -> str | None:
+    """Return in what two composites were made differently, if at all."""
+    if first.method != second.method:
+        return f"methods {first.method!r} and {second.method!r}"
+    if first.keep != second.keep:
+        return f"keep {first.keep} and {second.keep}"
+    a, b = first.inputs, second.inputs
+    same = a is b or (
+        a is not None and b is not None and a.shape == b.shape and bool((a == b.to(a.device)).all())
+    )
+    return None if same else "with other inputs"
 
 
 def compose(
@@ -244,7 +311,7 @@ def compose(
         Unlabelled samples: needed for ``"calibrated"``, and to recompute batch-norm statistics where networks
         with batch norm share units.
     keep : float
-        For ``"ties"``: the share of largest weights that each specialist brings along.
+        For ``"ties"``: the share of its weights, the largest ones, that each specialist brings along.
     force : bool
         Also put together what is unwise: other θ0, classes in common, slots that overlap.
 
@@ -270,13 +337,13 @@ def compose(
     members = [specialist for part in parts for specialist in _specialists(part)]
     composite = compose_quietly(members, method, weights=weights, inputs=inputs, keep=keep, force=force)
     if method != "logits":
-        _warn_if_they_clash(members, inputs)
+        _warn_if_they_clash(composite, inputs)
     return composite
 
 
 def compose_quietly(
-    members: list[Specialist],
-    method: Method,
+    members: Sequence[Specialist],
+    method: Method = "sum",
     *,
     weights: Sequence[float] | None = None,
     inputs: Tensor | None = None,
@@ -288,25 +355,33 @@ def compose_quietly(
         raise MisfitError("there is nothing to put together; give at least one specialist")
     if method not in METHODS:
         raise unknown_name("method", method, METHODS)
-    check_fit(members, force=force)
-    coefficients = None
-    if method == "logits":
-        coefficients = _checked_weights(weights, len(members))
-    elif weights is not None:
+    if weights is not None and method != "logits":
         raise SpecError(f"weights are for method 'logits'; {method!r} takes none")
-    elif method == "calibrated":
-        if inputs is None:
-            raise SpecError(
-                "method 'calibrated' needs unlabelled samples to fit its coefficients on; pass inputs="
-            )
-        members = sorted(members, key=lambda member: (member.rewarded, member.digest))
-        coefficients = fit_coefficients(members[0].basis, [member.state for member in members], inputs)
-    if needs_statistics(members, method) and inputs is None:
+    if keep != 1 and method != "ties":
+        raise SpecError(f"keep is for method 'ties'; {method!r} keeps everything")
+    check_keep(keep)
+    check_fit(members, force=force)
+    basis = members[0].basis
+    if inputs is not None:
+        check_inputs(basis, inputs)
+    if inputs is None and needs_statistics(members, method):
         raise SpecError(
-            f"{members[0].basis.net} has batch norm, whose statistics must be recomputed after a merge; pass "
-            "unlabelled samples as inputs="
+            f"{basis.net} has batch norm, whose statistics must be recomputed after a merge; pass unlabelled samples "
+            "as inputs="
         )
-    return Composite(members, method, coefficients=coefficients, keep=keep, inputs=inputs)
+    if method == "logits":
+        return Composite(members, method, coefficients=_checked_weights(weights, len(members)))
+    if method != "calibrated":
+        return Composite(
+            members, method, keep=keep, inputs=inputs if needs_statistics(members, method) else None
+        )
+    if inputs is None:
+        raise SpecError(
+            "method 'calibrated' needs unlabelled samples to fit its coefficients on; pass inputs="
+        )
+    ordered = Composite(members).specialists
+    coefficients = fit_coefficients(basis, [member.state for member in ordered], inputs)
+    return Composite(ordered, method, coefficients=coefficients, inputs=inputs)
 
 
 def needs_statistics(members: Sequence[Specialist], method: str) -> bool:
@@ -331,23 +406,28 @@ def _checked_weights(weights: Sequence[float] | None, members: int) -> tuple[flo
     return tuple(float(weight) for weight in weights)
 
 
-def _warn_if_they_clash(members: Sequence[Specialist], inputs: Tensor | None) -> None:
+def _warn_if_they_clash(composite: Composite, inputs: Tensor | None) -> None:
+    members = composite.specialists
     if len(members) < 2 or in_own_slots(members):
         return
-    advice = (
-        "expect them to get in each other's way (train in slots, sparser or wider, or use method='logits')"
-    )
     problem = None
     if inputs is not None:
-        agreement, _ = on_inputs(members, inputs[:MOST_INPUTS])
+        agreement, _ = on_inputs(members, composite.state_dict(), some_of(inputs))
         if agreement < LOW_AGREEMENT:
-            problem = f"the sum of these {len(members)} specialists says what they say on {100 * agreement:.0f} % only"
+            problem = (
+                f"this composite says what its {len(members)} specialists say on {100 * agreement:.0f} % only"
+            )
     else:
         separation = path_separation([member.state for member in members])
         if separation is not None and separation < LOW_SEPARATION:
             problem = (
-                f"only {100 * separation:.0f} % of the path strength of this sum of {len(members)} specialists stays "
-                "inside one of them"
+                f"only {100 * separation:.0f} % of the strength of all paths through these {len(members)} specialists "
+                "stays inside one of them"
             )
     if problem:
-        warnings.warn(f"{problem}; {advice}", CompatibilityWarning, stacklevel=3)
+        warnings.warn(
+            f"{problem}; expect them to get in each other's way (train in slots, sparser or wider, or use "
+            "method='logits')",
+            CompatibilityWarning,
+            stacklevel=3,
+        )

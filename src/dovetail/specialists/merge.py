@@ -35,7 +35,7 @@ def scale_weights(states: Iterable[State], coefficients: Sequence[float]) -> Sta
     {'w': tensor([2.])}
     """
     return add_weights(
-        {name: t * factor if t.is_floating_point() else t for name, t in state.items()}
+        {name: tensor * factor for name, tensor in state.items()}
         for state, factor in zip(states, coefficients, strict=True)
     )
 
@@ -43,9 +43,9 @@ def scale_weights(states: Iterable[State], coefficients: Sequence[float]) -> Sta
 def ties_weights(states: Sequence[State], keep: float = 1.0) -> State:
     """Return the weights merged by trimming, electing signs, and averaging those that agree (TIES).
 
-    Each network keeps the ``keep`` share of largest magnitude in each tensor. Each entry gets the sign with
-    more magnitude behind it, and the mean of the non-zero entries of that sign. Specialists are merged as they
-    are, without subtracting θ0.
+    Each network keeps, of the entries of each tensor that are not 0, the ``keep`` share of largest magnitude.
+    Each entry gets the sign with more magnitude behind it, and the mean of the non-zero entries of that sign.
+    Specialists are merged as they are, without subtracting θ0.
 
     References
     ----------
@@ -57,16 +57,14 @@ def ties_weights(states: Sequence[State], keep: float = 1.0) -> State:
     >>> ties_weights(states)
     {'w': tensor([4., 2., 2.])}
     """
+    check_keep(keep)
+    return {name: _elected([_trimmed(state[name], keep) for state in states]) for name in states[0]}
+
+
+def check_keep(keep: float) -> None:
+    """Refuse a share that is none."""
     if not 0 < keep <= 1:
-        raise SpecError(
-            f"keep is the share of weights that each network brings along, above 0, at most 1; got {keep}"
-        )
-    return {
-        name: _elected([_trimmed(state[name], keep) for state in states])
-        if states[0][name].is_floating_point()
-        else add_weights([{name: state[name]} for state in states])[name]
-        for name in states[0]
-    }
+        raise SpecError(f"keep is a share of each network's weights, above 0 and at most 1; got {keep}")
 
 
 def mix_logits(logits: Tensor, weights: Sequence[float]) -> Tensor:
@@ -87,8 +85,9 @@ def _joined(total: Tensor, tensor: Tensor) -> Tensor:
 
 
 def _trimmed(tensor: Tensor, keep: float) -> Tensor:
-    count = round(keep * tensor.numel())
-    if count >= tensor.numel() or not tensor.numel():
+    entries = int(tensor.count_nonzero())
+    count = round(keep * entries)
+    if count == entries:
         return tensor
     kept = tensor.abs().flatten().topk(count).indices
     flat = torch.zeros_like(tensor).flatten()

@@ -8,17 +8,18 @@ from itertools import groupby
 import torch
 from torch import Tensor, nn
 
-from ..data.dataset import Split
+from ..data.dataset import Split, is_finite
 from ..errors import DataError, ShapeError
 from ..population import Population
+from ..population.checks import check_device, check_split
 from .basis import Basis
 from .merge import mix_logits
 from .packed import State
 from .part import Part
 from .score import Score, score_logits
 
-_STACK_BYTES = {"cpu": 256 * 2**20, "cuda": 4 * 2**30}
-"""How much the weights of networks that are measured together may take."""
+_STACK_BYTES = {"cpu": 64 * 2**20, "cuda": 2 * 2**30}
+"""How much the weights of networks that are measured together may take; with copies, five times as much."""
 
 
 class Tempered(nn.Module):
@@ -76,7 +77,7 @@ def outputs_of(parts: Sequence[Part], x: Tensor, *, device: torch.device | str |
     """
     results: list[Tensor] = []
     for basis, group in groupby(parts, key=lambda part: part.basis):
-        _check_inputs(basis, x)
+        check_inputs(basis, x)
         for chunk in _chunks(list(group), device):
             logits = stacked(basis, [state for _, states in chunk for state in states], device)(x)
             counts = [len(states) for _, states in chunk]
@@ -115,7 +116,7 @@ def evaluate_all(
     for part in parts:
         if part.classes != classes:
             raise ShapeError(f"{part!r} has other classes than {parts[0]!r}; measure them apart")
-    if split.y.is_floating_point() or split.y.dim() != 1:
+    if check_split(split, "given").y.is_floating_point() or split.y.dim() != 1:
         raise DataError("specialists are measured on class ids, one per sample; this split has other targets")
     if int(split.y.min()) < 0 or int(split.y.max()) >= len(classes):
         raise DataError(
@@ -140,8 +141,7 @@ def _ingredients(part: Part) -> Ingredients:
 
 def _chunks(parts: list[Part], device: torch.device | str | None) -> Iterator[list[Ingredients]]:
     """Yield parts as networks, in lists whose weights take no more than a bounded amount of memory."""
-    kind = "cuda" if device is None and torch.cuda.is_available() else torch.device(device or "cpu").type
-    limit = _STACK_BYTES.get(kind, _STACK_BYTES["cpu"])
+    limit = _STACK_BYTES.get(check_device(device).type, _STACK_BYTES["cpu"])
     chunk: list[Ingredients] = []
     size = 0
     for part in parts:
@@ -155,8 +155,20 @@ def _chunks(parts: list[Part], device: torch.device | str | None) -> Iterator[li
     yield chunk
 
 
-def _check_inputs(basis: Basis, x: Tensor) -> None:
-    if tuple(x.shape[1:]) != basis.input_shape:
-        raise ShapeError(
-            f"{basis.net} was trained on samples of shape {basis.input_shape}, not {tuple(x.shape[1:])}"
+def check_inputs(basis: Basis, x: object) -> Tensor:
+    """Refuse what is no batch of inputs for a network."""
+    if not isinstance(x, Tensor):
+        raise DataError(f"inputs are a tensor of samples, not {type(x).__name__}; use torch.as_tensor")
+    if not x.dim() or tuple(x.shape[1:]) != basis.input_shape:
+        raise ShapeError(f"{basis.net} takes samples of shape {basis.input_shape}, not {tuple(x.shape[1:])}")
+    if not len(x) or not is_finite(x):
+        raise DataError(
+            "inputs hold no sample" if not len(x) else "inputs hold NaN or infinity; clean them first"
         )
+    return x
+
+
+def batched(network: nn.Module, x: Tensor, *, batch_size: int = 1024) -> Tensor:
+    """Return a network's outputs, computed batch by batch."""
+    with torch.no_grad():
+        return torch.cat([network(batch) for batch in x.split(batch_size)])

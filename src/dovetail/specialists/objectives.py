@@ -93,8 +93,9 @@ def prediction_entropy(log_probabilities: Tensor) -> Tensor:
     tensor([0.6931, 0.0000])
     """
     probabilities = log_probabilities.exp()
-    # 0 · ln 0 counts as 0, its limit.
-    return -torch.where(probabilities > 0, probabilities * log_probabilities, 0.0).sum(-1) + 0.0
+    # 0 · ln 0 counts as 0, its limit; NaN stays NaN.
+    nothing = log_probabilities == -torch.inf
+    return -torch.where(nothing, 0.0, probabilities * log_probabilities).sum(-1) + 0.0
 
 
 def _towards_uniform(

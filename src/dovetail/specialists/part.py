@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -10,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from ..data.dataset import Split
-from ..errors import SpecError
+from ..errors import unknown_name
 from .basis import Basis
 from .class_sets import named
 from .packed import State
@@ -19,6 +20,13 @@ from .score import Score
 if TYPE_CHECKING:
     from .composite import Composite
     from .specialist import Specialist
+
+
+def check_layout(layout: str) -> str:
+    """Refuse a layout that there is not."""
+    if layout not in ("dense", "sparse"):
+        raise unknown_name("layout", layout, ["dense", "sparse"])
+    return layout
 
 
 class Part(ABC):
@@ -70,9 +78,13 @@ class Part(ABC):
 
     def __call__(self, x: Tensor) -> Tensor:
         """Return logits, divided by the temperature, for a batch of inputs."""
-        from .networks import outputs_of
+        from .networks import batched, check_inputs
 
-        return outputs_of([self], x)[0].cpu()
+        return batched(self._module, check_inputs(self.basis, x).to(next(self._module.parameters())))
+
+    @cached_property
+    def _module(self) -> nn.Module:
+        return self.module()
 
     def evaluate(self, split: Split, *, device: torch.device | str | None = None) -> Score:
         """Measure it on a split.
@@ -96,19 +108,9 @@ class Part(ABC):
         return save(self, path)
 
     def __add__(self, other: object) -> Composite:
-        from .composite import Composite
+        from .composite import added
 
-        if not isinstance(other, Part):
-            return NotImplemented
-        composites = [part for part in (self, other) if isinstance(part, Composite)]
-        methods = sorted({part.method for part in composites})
-        if len(methods) == 2:
-            raise SpecError(
-                f"these were composed by different methods, {methods[0]!r} and {methods[1]!r}; "
-                "put all their specialists together with compose(..., method=)"
-            )
-        like = composites or [Composite(self.specialists)]
-        return like[0].of([*self.specialists, *other.specialists], *like[1:])
+        return added(self, other) if isinstance(other, Part) else NotImplemented
 
     def __radd__(self, other: object) -> Part:
         # sum() starts from 0.

@@ -13,7 +13,7 @@ from torch import nn
 from .basis import Basis, hash_tensors
 from .networks import Tempered, network_of
 from .packed import Packed, State, dense_state
-from .part import Part
+from .part import Part, check_layout
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ class Specialist(Part):
     @cached_property
     def digest(self) -> str:
         """Hash of basis, rewarded classes, slots and weights."""
-        what = f"{self.basis} {self.rewarded} {self.record.slots}".encode()
+        what = f"{self.basis.text} {list(self.rewarded)} {self.record.slots}".encode()
         tensors = {f"{name} values": packed.values for name, packed in self.weights.items()}
         tensors |= {
             f"{name} positions": packed.positions
@@ -139,7 +139,7 @@ class Specialist(Part):
 
     def state_dict(self, *, layout: Literal["dense", "sparse"] = "dense") -> State:
         """Return its weights by name, as a network of the same spec takes them."""
-        if layout == "dense":
+        if check_layout(layout) == "dense":
             return self.state
         return {name: packed.sparse() for name, packed in self.weights.items()}
 
