@@ -78,13 +78,55 @@ def test_other_methods(parts: list[Path], method: str) -> None:
     assert answer["score"]["rewarded"] == ["0", "1", "2"]
 
 
+def test_a_composite_is_measured_as_it_was_made(parts: list[Path], tmp_path: Path) -> None:
+    file = tmp_path / "average.safetensors"
+    first = json.loads(
+        run("compose", *parts[:3], "--method", "logits", "--evaluate", "digits", "-o", file, "--json")
+    )
+    again = json.loads(run("compose", file, "--evaluate", "digits", "--json"))
+    assert "averaged logits of 3" in again["composite"]
+    assert again["score"] == first["score"]
+    assert "averaged logits of 4" in json.loads(run("compose", file, parts[3], "--json"))["composite"]
+    assert "sum of 3" in json.loads(run("compose", file, "--method", "sum", "--json"))["composite"]
+
+
+def test_classes_are_named_or_numbered(tmp_path: Path) -> None:
+    data = "lines:train_samples=400,test_samples=20"
+    names = dt.load("lines", train_samples=400, test_samples=20).classes
+    run("train", data, *QUICK, "-r", "3", "-r", f"{names[0]},{names[1]}", "-o", tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "lines-0+1-seed0.safetensors",
+        "lines-3-seed0.safetensors",
+    ]
+    with pytest.raises(DovetailError, match="but the specialists were trained for"):
+        run("compose", *tmp_path.iterdir(), "--evaluate", "digits")
+
+
+def test_odd_names_are_shown_as_they_are(tmp_path: Path) -> None:
+    from dovetail.specialists import Basis, Specialist
+
+    part = dt.train_specialists(dt.load("digits"), "mlp:4", [3], epochs=1, progress=False)[0]
+    classes = ("[/x]", "[red]c", *part.classes[2:])
+    odd = Specialist(
+        Basis(part.basis.net, part.basis.input_shape, classes, 5.0), (1,), part.weights, part.record
+    )
+    assert "[red]c" in run("inspect", odd.save(tmp_path / "odd.safetensors"))
+
+
+def test_json_has_no_nan(tmp_path: Path) -> None:
+    everything = ",".join(map(str, range(10)))
+    shown = run("train", "digits", *QUICK, "-r", everything, "-r", "3", "--json", "-o", tmp_path)
+    assert "NaN" not in shown
+    assert json.loads(shown)["specialists"][0]["entropy"] is None
+
+
 def test_the_audit_is_printed_with_its_words(parts: list[Path]) -> None:
     shown = run("compose", *parts, "--without", "3", "--audit", "digits")
     assert "What is left of class 3" in shown
     assert "generalist retrained without it" in shown
-    assert "no proof that nothing of the class is left" in " ".join(shown.split())
+    assert "no proof that nothing of it is left" in " ".join(shown.split())
     answer = json.loads(run("compose", *parts, "--without", "3", "--audit", "digits", "--json"))
-    assert len(answer["audits"][0]["networks"]) == 7
+    assert len(answer["audit"]["networks"]) == 7
 
 
 def test_inspecting(parts: list[Path], tmp_path: Path) -> None:

@@ -41,6 +41,7 @@ def write_whole(path: str | Path, write: Callable[[Path], object]) -> Path:
         except BaseException:
             temporary.unlink(missing_ok=True)
             raise
-    except OSError as error:
-        raise DovetailError(f"cannot write {path}: {error.strerror or error}") from error
+    except (OSError, ValueError) as error:  # ValueError: a name that no file can have
+        reason = error.strerror if isinstance(error, OSError) else None
+        raise DovetailError(f"cannot write {path}: {reason or error}") from error
     return path

@@ -138,5 +138,5 @@ def test_a_slot_of_several_owners_is_their_shares_fully_connected(width: int) ->
         assert torch.equal(members[name][0], both[name])
         assert torch.equal(members[name][1], slot_masks(net, 1, 3)[name])
     for numbers in (np.array([0, 1]), torch.tensor([0, 1])):
-        again = slot_masks(stacked, numbers, 3, population=True)  # type: ignore[arg-type]
+        again = slot_masks(stacked, numbers, 3, population=True)
         assert torch.equal(again["a"][1], slot_masks(net, 1, 3)["a"])

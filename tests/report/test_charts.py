@@ -106,7 +106,7 @@ def test_merge_curve_has_mean_and_band() -> None:
 
 
 def test_probes_are_bars_from_chance() -> None:
-    chart = probe_chart(DropAudit("3", {}, {"composite without it": 0.75, NASTY: 0.4}, True))
+    chart = probe_chart(DropAudit(("3",), {}, {"composite without it": 0.75, NASTY: 0.4}, True, True))
     (bars,) = chart.data
     assert bars.base == 0.5
     assert list(bars.x) == pytest.approx([0.25, -0.1])

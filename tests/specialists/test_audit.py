@@ -1,13 +1,15 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
 import dovetail as dt
-from dovetail.errors import DataError, MisfitError
+from dovetail.errors import DataError, MisfitError, SpecError
 from dovetail.specialists import audit_drop, hidden_activations, probe_accuracy
 
 from .helpers import inputs, make_specialist
@@ -73,3 +75,29 @@ def test_an_audit_needs_the_data_of_the_specialists() -> None:
         audit_drop(dt.compose(team), 0, other)
     with pytest.raises(MisfitError, match="together with"):
         audit_drop(dt.compose(team), 1, DATA)
+
+
+def test_an_audit_takes_nothing_but_settings_from_a_file(tmp_path: Path) -> None:
+    team = dt.train_specialists(DATA, "mlp:20", [0, 1], slots=True, epochs=1, progress=False)
+    for extra in ({"folder": str(tmp_path / "victim"), "replace": True}, {"warmup": 3}, {"lr": "1"}):
+        record = replace(team[0].record, training={**team[0].record.training, **extra})
+        forged = dt.Specialist(team[0].basis, (0,), team[0].weights, record)
+        with pytest.raises(SpecError, match=r"settings of a training|lr must be a number"):
+            audit_drop(dt.compose([forged, team[1]]), 1, DATA, progress=False)
+    assert not list(tmp_path.iterdir())
+
+
+def test_several_classes_weighted_logits_and_specialists_that_saw_nothing() -> None:
+    team = dt.train_specialists(
+        DATA, "mlp:30", [0, 1, (2, 3)], loss="xe", slots=True, epochs=8, progress=False
+    )
+    found = audit_drop(dt.compose(team, "logits", weights=[3, 2, 1]), ["2", 3], DATA, progress=False)
+    assert found.dropped == ("2", "3")
+    assert found.same_as_never_added
+    assert "never saw a sample of it" in found.finding
+    assert "no proof" not in found.finding
+    row = found.to_frame().to_dict("records")[1]
+    score = found.scores["composite without it"]
+    assert row["accuracy on it"] == pytest.approx(
+        int(score.confusion[[2, 3], [2, 3]].sum()) / int(score.confusion[2:4].sum())
+    )

@@ -102,7 +102,7 @@ def test_names_with_dollars_are_no_formulas() -> None:
     assert ax.get_xticklabels()[0].get_text() == r"$\nonsense{$"
     drawn(plot_connectivity([path(r"$\a{$", "8"), path(r"$\b{$", "8")]))
     drawn(plot_merge_curve({r"$\a{$": curve([[1.0, 0.5]])}))
-    drawn(plot_probes(DropAudit(r"$\a{$", {}, {r"$\b{$": 0.6}, True)))
+    drawn(plot_probes(DropAudit((r"$\a{$",), {}, {r"$\b{$": 0.6}, True, True)))
 
 
 def test_a_score_draws_itself_where_it_is_told_to() -> None:
@@ -195,7 +195,7 @@ def test_merge_curve_of_one_run_has_no_spread_and_named_curves_a_legend() -> Non
 
 def test_probes_are_bars_from_chance_in_the_order_of_the_audit() -> None:
     audit = DropAudit(
-        "3", {}, {"composite with it": 0.9, "composite without it": 0.75, "raw inputs": 0.4}, True
+        ("3",), {}, {"composite with it": 0.9, "composite without it": 0.75, "raw inputs": 0.4}, True, True
     )
     ax = drawn(audit.plot())
     assert [bar.get_x() for bar in bars(ax)] == [0.5] * 3

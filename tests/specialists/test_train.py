@@ -201,6 +201,13 @@ def test_the_kept_epoch_has_the_lowest_max_entropy_loss() -> None:
     assert float(kept) == pytest.approx(float(losses.min()), rel=1e-4)
 
 
+def test_the_recorded_loss_of_cross_entropy_is_that_of_its_classes() -> None:
+    part = train("mlp:16", [3], loss="xe", sparsity=0)[0]
+    logits = part(DATA.val.x[DATA.val.y == 3])
+    wanted = torch.nn.functional.cross_entropy(logits, torch.full((len(logits),), 3))
+    assert part.record.metrics["loss"] == pytest.approx(float(wanted), rel=1e-4)
+
+
 def test_the_best_epoch_may_be_the_most_accurate_one() -> None:
     team = train("mlp:16", [3], sparsity=0, epochs=12, patience=2, monitor="rewarded_accuracy")
     accuracy = team.histories[-1]["rewarded_accuracy"][:, 0]
@@ -225,13 +232,21 @@ def test_teams_are_lists_with_tables() -> None:
         ({"loss": "mee"}, SpecError, "unknown loss 'mee'"),
         ({"sparsity": 1.0}, SpecError, "from 0 to below 1; got 1.0"),
         ({"sparsity": -0.1}, SpecError, "got -0.1"),
-        ({"rounds": -1, "sparsity": 0.5}, SpecError, "rounds must be 0"),
+        ({"rounds": -1, "sparsity": 0.5}, SpecError, "rounds must be a whole number of at least 0; got -1"),
+        ({"rounds": 1.5}, SpecError, "rounds must be a whole number; got 1.5"),
+        ({"epochs": "3"}, SpecError, "epochs must be a whole number; got '3'"),
+        ({"lr": "x"}, SpecError, "lr must be a number; got 'x'"),
+        ({"slots": 1}, SpecError, "slots is True or False; got 1"),
+        ({"seeds": 5}, SpecError, r"seeds is a list of seeds; write seeds=\[5\]"),
+        ({"seeds": [-1]}, DovetailError, "seed"),
+        ({"rewarded": [1.5]}, SpecError, "got 1.5"),
+        ({"loss": "xe", "net": "mlp:8,batch_norm=true"}, SpecError, "batch norm"),
         ({"temperature": 0.0}, SpecError, "temperature must be a positive number"),
         ({"lr": float("nan")}, SpecError, "lr must be a positive number; got nan"),
         ({"scope": "all"}, SpecError, "unknown scope"),
         ({"monitor": "accuracy"}, SpecError, "unknown score to monitor 'accuracy'"),
         ({"output_share": 2.0}, SpecError, "output_share"),
-        ({"epochs": 0}, TrainingError, "epochs"),
+        ({"epochs": 0}, SpecError, "epochs must be a whole number of at least 1"),
         ({"seeds": []}, SpecError, "seeds is empty"),
         ({"rewarded": [11]}, SpecError, "id from 0 to 9"),
         ({"net": "mpl:8"}, SpecError, "did you mean 'mlp'"),

@@ -10,14 +10,18 @@ import typer
 from .output import Json, load_data, print_json, print_table, table_of
 
 if TYPE_CHECKING:
-    from ..specialists import Composite, DropAudit, Score
+    from torch import Tensor
+
+    from ..data import Dataset
+    from ..specialists import Composite, DropAudit, Score, Specialist
 
 
 def compose(
     files: Annotated[list[Path], typer.Argument(help="Files of specialists or composites.")],
     method: Annotated[
-        Literal["sum", "logits", "ties", "calibrated"], typer.Option(help="How to put them together.")
-    ] = "sum",
+        Literal["sum", "logits", "ties", "calibrated"] | None,
+        typer.Option(help="How to put them together. [default: sum; composites as they were made]"),
+    ] = None,
     without: Annotated[
         list[str] | None, typer.Option("--without", help="A class to leave out again; repeat it for more.")
     ] = None,
@@ -49,23 +53,20 @@ def compose(
     """Put specialists together into one network: add a class by adding its file, drop it with --without."""
     from ..errors import SpecError
     from ..specialists import audit_drop, open_file
-    from ..specialists import compose as put_together
+    from ..specialists.class_sets import class_of_text
 
     if audit is not None and not without:
         raise SpecError("--audit measures what is left of a class that was taken out; name it with --without")
     parts = [open_file(path) for path in files]
     unlabelled = inputs or evaluate or audit
     samples = load_data(unlabelled).train.x if unlabelled is not None else None
-    whole = put_together(parts, method, inputs=samples, keep=keep, force=force)
-    composite = whole.without(*(_class_name(name, whole.classes) for name in without)) if without else whole
-    score = None if evaluate is None else composite.evaluate(load_data(evaluate).test)
-    audits: list[DropAudit] = []
+    whole = _put_together(parts, method, samples, keep, force)
+    dropped = [class_of_text(name, whole.classes) for name in without or ()]
+    composite = whole.without(*dropped) if dropped else whole
+    score = None if evaluate is None else composite.evaluate(_data_for(composite, evaluate).test)
+    found = None
     if audit is not None:
-        dataset = load_data(audit)
-        audits = [
-            audit_drop(whole, _class_name(name, whole.classes), dataset, progress=not as_json)
-            for name in without or ()
-        ]
+        found = audit_drop(whole, dropped, _data_for(whole, audit), progress=not as_json)
     if output is not None:
         composite.save(output)
     if as_json:
@@ -75,19 +76,47 @@ def compose(
                 "specialists": [repr(part) for part in composite.specialists],
                 "file": None if output is None else str(output),
                 "score": None if score is None else score.to_dict(),
-                "audits": [found.to_dict() for found in audits],
+                "audit": None if found is None else found.to_dict(),
             }
         )
         return
-    _print(composite, score, audits, output)
+    _print(composite, score, found, output)
 
 
-def _class_name(text: str, classes: tuple[str, ...]) -> int | str:
-    """Return a class as it was meant: a name if there is one, else an id."""
-    return text if text in classes or not text.isdigit() else int(text)
+def _put_together(
+    parts: list[Specialist | Composite],
+    method: Literal["sum", "logits", "ties", "calibrated"] | None,
+    samples: Tensor | None,
+    keep: float,
+    force: bool,
+) -> Composite:
+    """Compose by the method that was asked for, or else in the way in which composites among the parts were made."""
+    from ..specialists import Composite, compose
+
+    made = [part for part in parts if isinstance(part, Composite) and not part.is_plain]
+    if method is not None or not made:
+        return compose(parts, method or "sum", inputs=samples, keep=keep, force=force)
+    for part in made:
+        part.inputs = samples if part.inputs is None and part.method != "logits" else part.inputs
+    total = sum(parts[1:], start=parts[0])
+    assert isinstance(total, Composite)
+    return total
 
 
-def _print(composite: Composite, score: Score | None, audits: list[DropAudit], output: Path | None) -> None:
+def _data_for(composite: Composite, text: str) -> Dataset:
+    """Load data to measure on, if it has the classes of the composite."""
+    from ..errors import DataError
+
+    dataset = load_data(text)
+    if dataset.classes != composite.classes:
+        raise DataError(
+            f"{text} has the classes {', '.join(dataset.classes)[:80]}, but the specialists were trained for "
+            f"{', '.join(composite.classes)[:80]}"
+        )
+    return dataset
+
+
+def _print(composite: Composite, score: Score | None, found: DropAudit | None, output: Path | None) -> None:
     typer.echo(repr(composite))
     if score is not None:
         print_table(table_of(score.per_class, "On the test split"))
@@ -96,8 +125,8 @@ def _print(composite: Composite, score: Score | None, audits: list[DropAudit], o
             f"rewarded accuracy {score.rewarded_accuracy:.4f}, entropy on other classes {entropy}, "
             f"calibration error {score.calibration_error:.4f}"
         )
-    for found in audits:
-        print_table(table_of(found.to_frame(), f"What is left of class {found.dropped}, on the test split"))
+    if found is not None:
+        print_table(table_of(found.to_frame(), f"What is left of class {found.names}, on the test split"))
         typer.echo(found.finding)
     if output is not None:
         typer.echo(f"saved in {output}")

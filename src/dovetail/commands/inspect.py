@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 from rich.table import Table
+from rich.text import Text
 
 from .output import Json, print_json, print_table, table_of
 
@@ -49,7 +50,7 @@ def inspect(
         }
     rows["checksum"] = part.digest
     for name, value in rows.items():
-        table.add_row(f"[bold]{name}[/bold]", value)
+        table.add_row(Text(name, style="bold"), Text(value))
     print_table(table)
     if isinstance(part, Composite):
         frame = Team(part.specialists).to_frame()

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,7 +31,16 @@ def load_data(text: str) -> Dataset:
 
 def print_json(value: object) -> None:
     """Print JSON."""
-    typer.echo(json.dumps(value, indent=2))
+    typer.echo(json.dumps(_plain(value), indent=2, allow_nan=False))
+
+
+def _plain(value: object) -> object:
+    """Return a value with null for NaN and infinity, which JSON does not know."""
+    if isinstance(value, dict):
+        return {key: _plain(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(entry) for entry in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def print_table(table: Table) -> None:
@@ -50,5 +61,5 @@ def table_of(frame: pd.DataFrame, title: str | None = None, digits: int = 4) -> 
         number = pd.api.types.is_numeric_dtype(frame[name]) and not pd.api.types.is_bool_dtype(frame[name])
         table.add_column(str(name), justify="right" if number else "left")
     for row in frame.itertuples(index=False):
-        table.add_row(*(cell_text(value, digits) for value in row))
+        table.add_row(*(Text(cell_text(value, digits)) for value in row))
     return table

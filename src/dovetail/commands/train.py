@@ -55,7 +55,7 @@ def train(
     ] = 0.5,
     device: Annotated[str | None, typer.Option(help="cpu, cuda, cuda:1. [default: the first GPU]")] = None,
     force: Annotated[
-        bool, typer.Option("--force", help="Replace files that were trained otherwise.")
+        bool, typer.Option("--force", help="Train anew, and replace, what the folder has.")
     ] = False,
     as_json: Json = False,
 ) -> None:
@@ -70,7 +70,7 @@ def train(
     if seeds < 1:
         raise SpecError(f"--seeds is how many seeds to train with, 1 or more; got {seeds}")
     dataset = load_data(data)
-    sets = None if rewarded is None else [[name.strip() for name in entry.split(",")] for entry in rewarded]
+    sets = None if rewarded is None else [_class_set(entry, dataset.classes) for entry in rewarded]
     team = train_specialists(
         dataset, net, sets, loss=loss, sparsity=sparsity, rounds=rounds, epochs=epochs, round_epochs=round_epochs,
         temperature=temperature, slots=slots, seeds=range(seed, seed + seeds), lr=lr, batch_size=batch_size,
@@ -91,3 +91,11 @@ def train(
         if team.histories
         else "All were there already; nothing was trained."
     )
+
+
+def _class_set(text: str, classes: tuple[str, ...]) -> list[int]:
+    """Return the classes of one specialist as they were typed; a name may have a comma in it."""
+    from ..specialists.class_sets import class_of_text
+
+    names = [text] if text.strip() in classes else text.split(",")
+    return [class_of_text(name, classes) for name in names]

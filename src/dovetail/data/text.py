@@ -32,6 +32,8 @@ def load_text(text: str, root: str | Path | None = None) -> Dataset:
             raise SpecError(
                 f"data is written NAME or NAME:option=value,...; {pair!r:.40} in {text!r:.80} has no '='"
             )
+        if option.strip() in ("name", "root"):
+            raise SpecError(f"{option.strip()!r} in {text!r:.80} is no option of a data set")
         options[option.strip()] = _value(value.strip())
     return load(name.strip(), root, **options)
 

@@ -183,7 +183,7 @@ def probe_chart(audit: DropAudit) -> Figure:
     Examples
     --------
     >>> from dovetail.specialists import DropAudit
-    >>> probe_chart(DropAudit("3", {}, {"composite without it": 0.9, "raw inputs": 0.8}, True)).data[0].text
+    >>> probe_chart(DropAudit(("3",), {}, {"composite without it": 0.9, "raw inputs": 0.8}, True, True)).data[0].text
     ('0.900', '0.800')
     """
     names, values = list(audit.probes), list(audit.probes.values())
@@ -198,7 +198,7 @@ def probe_chart(audit: DropAudit) -> Figure:
     figure.update_yaxes(
         type="category", autorange="reversed", ticks="outside", ticklen=6, tickcolor="rgba(0, 0, 0, 0)"
     )
-    return _titled(figure, _plain(f"linear probe for {shortened(audit.dropped)} (chance: .5)"))
+    return _titled(figure, _plain(f"linear probe for {shortened(audit.names)} (chance: .5)"))
 
 
 def _figure(x: str, y: str, height: int = 420) -> Figure:

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
 
 from ..data.dataset import Dataset, Split
-from ..errors import DataError, MisfitError
+from ..errors import DataError
 from ..nets import build_net
 from ..population import Adam, Population
-from .class_sets import ClassName, class_id
+from .class_sets import ClassName, ClassSet, class_sets, named
 from .composite import Composite, compose_quietly
-from .networks import Tempered
+from .networks import Tempered, batched
 from .objectives import rewarded_cross_entropy
-from .part import Part
-from .probe import hidden_activations, probe_accuracy
+from .probe import hidden_activations, probe_accuracy, sample
+from .rounds import one_hot_sets
 from .score import Score, score_logits
+from .settings import Settings
 from .specialist import Specialist
 from .train import train_specialists
 
@@ -29,43 +30,57 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+WITH, WITHOUT, UNSEEN = "composite with it", "composite without it", "composite that never saw it"
+GENERALIST, LESS = "generalist", "generalist retrained without it"
+UNTRAINED, RAW = "untrained network", "raw inputs"
+
+
 @dataclass(frozen=True, eq=False)
 class DropAudit:
-    """What is left of a class after its specialist was taken out.
+    """What is left of a class, or several, after their specialists were taken out.
 
     Attributes
     ----------
-    dropped : str
-        Name of the class.
+    dropped : tuple of str
+        Names of the classes.
     scores : dict of str to Score
         By network, on the test split: the composite before and after, specialists that never saw a sample of the
-        class, and generalists with and without it.
+        classes, and generalists with and without them.
     probes : dict of str to float
-        By network, balanced accuracy with which a linear probe on the last hidden layer tells the class from the
+        By network, balanced accuracy with which a linear probe on the last hidden layer tells the classes from the
         others (chance .5); also for an untrained network and the raw inputs, which know nothing of any class.
     same_as_never_added : bool
-        Whether the composite without the class is, bit for bit, one to which it was never added.
+        Whether the composite without the classes is, bit for bit, one to which they were never added.
+    seen : bool
+        Whether the specialists that are left saw samples of the classes in training, unlabelled.
     """
 
-    dropped: str
+    dropped: tuple[str, ...]
     scores: dict[str, Score]
     probes: dict[str, float]
     same_as_never_added: bool
+    seen: bool
+
+    @property
+    def names(self) -> str:
+        """Names of the classes, for messages."""
+        return named(range(len(self.dropped)), self.dropped)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a row per network: accuracy and entropy on the dropped class, accuracy on the others, probe."""
+        """Return a row per network: accuracy and entropy on what was dropped, accuracy on the others, probe."""
         import pandas as pd
 
-        number = next(iter(self.scores.values())).classes.index(self.dropped)
         rows = []
         for name, probe in self.probes.items():
             score = self.scores.get(name)
+            gone = [] if score is None else [score.classes.index(dropped) for dropped in self.dropped]
+            kept = [] if score is None else [number for number in score.rewarded if number not in gone]
             rows.append(
                 {
                     "network": name,
-                    "accuracy on it": None if score is None else float(score.class_accuracy[number]),
-                    "entropy on it": None if score is None else float(score.class_entropy[number]),
-                    "accuracy on the others": None if score is None else _accuracy_without(score, number),
+                    "accuracy on it": None if score is None else _accuracy(score, gone),
+                    "entropy on it": None if score is None else _entropy(score, gone),
+                    "accuracy on the others": None if score is None else _accuracy(score, kept),
                     "probe": probe,
                 }
             )
@@ -74,32 +89,33 @@ class DropAudit:
     @property
     def finding(self) -> str:
         """What the audit shows, in words."""
-        after, never = self.probes["composite without it"], self.probes["composite that never saw it"]
-        plain, raw = self.probes["untrained network"], self.probes["raw inputs"]
-        number = next(iter(self.scores.values())).classes.index(self.dropped)
-        left = float(self.scores["composite without it"].class_accuracy[number])
-        same = (
-            "bit for bit the composite to which it was never added"
-            if self.same_as_never_added
-            else "not the same"
+        score, probes = self.scores[WITHOUT], self.probes
+        left = _accuracy(score, [score.classes.index(dropped) for dropped in self.dropped])
+        same = "is, bit for bit, the composite to which it was never added" if self.same_as_never_added else (
+            "is not the same as one to which it was never added"
+        )  # fmt: skip
+        seen = (
+            "The specialists that are left saw its samples in training, unlabelled: leaving one out is no proof that "
+            "nothing of it is left."
+            if self.seen
+            else "The specialists that are left never saw a sample of it."
         )
         return (
-            f"Without its specialist the composite names {self.dropped} for {100 * left:.1f} % of its samples, and is "
-            f"{same}. That is about the output. From the hidden layer a linear probe still tells {self.dropped} from "
-            f"the others with {100 * after:.1f} % balanced accuracy; from specialists that never saw a sample of it, "
-            f"with {100 * never:.1f} %; from an untrained network, with {100 * plain:.1f} %; from the raw inputs, with "
-            f"{100 * raw:.1f} %. The other specialists saw its samples, unlabelled, in training: leaving one out is no "
-            "proof that nothing of the class is left."
+            f"Without its specialist the composite is right on {100 * left:.1f} % of the samples of {self.names}, and "
+            f"{same}. That is about the output. From the hidden layer a linear probe still tells {self.names} from the "
+            f"others with {100 * probes[WITHOUT]:.1f} % balanced accuracy; from specialists that never saw a sample of "
+            f"it, with {100 * probes[UNSEEN]:.1f} %; from an untrained network, with {100 * probes[UNTRAINED]:.1f} %; "
+            f"from the raw inputs, with {100 * probes[RAW]:.1f} %. {seen}"
         )
 
     def __repr__(self) -> str:
-        return f"DropAudit({self.dropped})\n{self.to_frame().round(4).to_string(index=False)}"
+        return f"DropAudit({self.names})\n{self.to_frame().round(4).to_string(index=False)}"
 
     def to_dict(self) -> dict[str, object]:
         """Return everything as plain values, ready for JSON."""
         table = self.to_frame()
         return {
-            "dropped": self.dropped,
+            "dropped": list(self.dropped),
             "networks": table.astype(object).where(table.notna(), None).to_dict("records"),
             "same_as_never_added": self.same_as_never_added,
             "finding": self.finding,
@@ -114,104 +130,135 @@ class DropAudit:
 
 def audit_drop(
     composite: Composite,
-    dropped: ClassName,
+    dropped: ClassName | Sequence[ClassName],
     data: Dataset,
     *,
     device: torch.device | str | None = None,
     progress: bool = True,
 ) -> DropAudit:
-    """Take a class out of a composite and measure what is left of it.
+    """Take a class, or several, out of a composite and measure what is left of it.
 
     Trains, with the settings that the specialists were trained with: specialists for the other classes and a
-    generalist on data without any sample of the class, and a generalist on everything.
+    generalist on data without any sample of what is dropped, and a generalist on everything.
 
     Parameters
     ----------
     composite : Composite
-        With a specialist for the class alone.
-    dropped : int or str
-        The class.
+        With specialists that have no other classes than these, or none of them.
+    dropped : int, str or sequence
+        The class or classes, by id or name.
     data : Dataset
         What the specialists were trained on.
     device : str or torch.device, optional
         Where to train; the first GPU if there is one.
     progress : bool
         Show progress (on terminals only).
+
+    Examples
+    --------
+    >>> import dovetail as dt
+    >>> data = dt.load("digits")
+    >>> team = dt.train_specialists(data, "mlp:20", [0, 1, 2], slots=True, epochs=2, progress=False)
+    >>> found = audit_drop(dt.compose(team), 2, data, progress=False)
+    >>> found.same_as_never_added, list(found.probes)[:2]
+    (True, ['composite with it', 'composite without it'])
     """
-    number = class_id(dropped, composite.classes)
-    after = composite.without(number)
+    names = [dropped] if isinstance(dropped, int | str) else list(dropped)
+    (ids,) = class_sets([names], composite.classes)
+    after = composite.without(*ids)
     for part in composite.specialists:
         if part.record.fingerprint != data.fingerprint:
             raise DataError(
                 f"{part!r} was trained on other data than this {data.name} (fingerprints {part.record.fingerprint} and "
                 f"{data.fingerprint}), so nothing trained here could be compared with it"
             )
-    unseen = _without_class(data, number)
-    never = _retrained(after, unseen, device, progress)
-    fresh = compose_quietly([p for p in composite.specialists if number not in p.rewarded], composite.method,
-                            inputs=composite.inputs, keep=composite.keep, force=True)  # fmt: skip
-    networks: dict[str, tuple[nn.Module, tuple[int, ...] | None]] = {
-        "composite with it": (composite.module(), composite.rewarded),
-        "composite without it": (after.module(), after.rewarded),
-        "composite that never saw it": (never.module(), never.rewarded),
-        "generalist": (_generalist(composite, data, device, progress), composite.rewarded),
-        "generalist retrained without it": (_generalist(after, unseen, device, progress), after.rewarded),
-        "untrained network": (_untrained(composite), None),
+    settings = [Settings.from_json(part.record.training) for part in composite.specialists]
+    unseen = _without_classes(data, ids)
+    networks: dict[str, tuple[nn.Module, tuple[int, ...]]] = {
+        WITH: (composite.module(), composite.rewarded),
+        WITHOUT: (after.module(), after.rewarded),
+        UNSEEN: (_retrained(after, unseen, device, progress).module(), after.rewarded),
+        GENERALIST: (_generalist(composite, settings[0], data, device, progress), composite.rewarded),
+        LESS: (_generalist(after, settings[0], unseen, device, progress), after.rewarded),
+        UNTRAINED: (_untrained(composite), ()),
     }
+    some, is_dropped = sample(data.train), _marks(data.outputs, ids)
+    train, test = (Split(split.x, is_dropped[split.y]) for split in (some, data.test))
     scores, probes = {}, {}
     for name, (network, rewarded) in networks.items():
-        train, test = (
-            Split(hidden_activations(network, split.x), split.y) for split in (data.train, data.test)
-        )
-        probes[name] = probe_accuracy(train, test, number)
-        if rewarded is not None:
-            with torch.no_grad():
-                (scores[name],) = score_logits(
-                    network(data.test.x)[None], data.test.y, [rewarded], data.classes
-                )
-    probes["raw inputs"] = probe_accuracy(data.train, data.test, number)
-    return DropAudit(data.classes[number], scores, probes, after.digest == fresh.digest)
+        seen, tested = (Split(hidden_activations(network, split.x), split.y) for split in (train, test))
+        probes[name] = probe_accuracy(seen, tested, 1)
+        if rewarded:
+            logits = batched(network, data.test.x)
+            (scores[name],) = score_logits(logits[None], data.test.y, [rewarded], data.classes)
+    probes[RAW] = probe_accuracy(train, test, 1)
+    return DropAudit(
+        tuple(data.classes[number] for number in ids),
+        scores,
+        probes,
+        same_as_never_added=after == _never_added(composite, after),
+        seen=any(one.loss != "xe" for one in settings),
+    )
 
 
-def _without_class(data: Dataset, number: int) -> Dataset:
-    """Return the data with no sample of a class to train or validate on; the list of classes stays."""
-    train, val = (split.where(split.y != number) for split in (data.train, data.val))
+def _never_added(composite: Composite, after: Composite) -> Composite:
+    """Put the members that are left together from the start, in another order."""
+    counts = dict(zip(composite.specialists, composite.weights, strict=True))
+    left = after.specialists[::-1]
+    weights = (
+        [counts[part] for part in left] if composite.method == "logits" and composite.coefficients else None
+    )
+    return compose_quietly(
+        left, composite.method, weights=weights, inputs=composite.inputs, keep=composite.keep, force=True
+    )
+
+
+def _without_classes(data: Dataset, ids: ClassSet) -> Dataset:
+    """Return the data with no sample of some classes to train or validate on; the list of classes stays."""
+    dropped = _marks(data.outputs, ids).bool()
+    train, val = (split.where(~dropped[split.y]) for split in (data.train, data.val))
     return Dataset(data.name, train, val, data.test, data.classes, data.task, data.options)
+
+
+def _marks(classes: int, ids: ClassSet) -> Tensor:
+    return one_hot_sets([ids], classes)[0].long()
 
 
 def _retrained(
     after: Composite, data: Dataset, device: torch.device | str | None, progress: bool
 ) -> Composite:
     """Train the specialists of a composite again, with their own settings, on other data."""
-    groups: dict[str, list[Specialist]] = {}
+    groups: dict[tuple[int, Settings], list[ClassSet]] = {}
     for part in after.specialists:
-        groups.setdefault(repr((part.seed, sorted(part.record.training.items()))), []).append(part)
-    parts: list[Part] = []
-    for group in groups.values():
-        settings: Mapping[str, object] = group[0].record.training
+        groups.setdefault((part.seed, Settings.from_json(part.record.training)), []).append(part.rewarded)
+    parts: list[Specialist] = []
+    for (seed, settings), sets in groups.items():
+        options: Any = settings.to_json()
         parts += train_specialists(
-            data, rewarded=[part.rewarded for part in group], seed=group[0].seed, device=device, progress=progress,
-            **settings,  # type: ignore[arg-type]
-        )  # fmt: skip
-    return after.of([specialist for part in parts for specialist in part.specialists], force=True)
+            data, rewarded=sets, seed=seed, device=device, progress=progress, **options
+        )
+    by_set = {part.rewarded: part for part in parts}
+    ordered = [by_set[part.rewarded] for part in after.specialists]
+    return after.of(ordered, weights=after.coefficients if after.method == "logits" else None, force=True)
 
 
 def _generalist(
-    like: Composite, data: Dataset, device: torch.device | str | None, progress: bool
+    like: Composite, settings: Settings, data: Dataset, device: torch.device | str | None, progress: bool
 ) -> nn.Module:
     """Train a network of the same architecture on all samples of the data in the ordinary way."""
-    settings, basis = like.specialists[0].record.training, like.basis
+    basis = like.basis
     population = Population(basis.builder, [like.specialists[0].seed], device=device)
-    try:
-        optimiser, epochs = Adam(lr=float(str(settings["lr"]))), int(str(settings["epochs"]))
-    except (KeyError, ValueError):
-        raise MisfitError(f"{like.specialists[0]!r} does not say how it was trained") from None
-    everything: Tensor = torch.ones(1, len(basis.classes), dtype=torch.bool)
     population.fit(
-        data, epochs=epochs, optimiser=optimiser, own={"rewarded": everything},
-        objective=partial(rewarded_cross_entropy, temperature=basis.temperature), metrics={},
+        data,
+        epochs=settings.epochs,
+        batch_size=settings.batch_size,
+        optimiser=Adam(lr=settings.lr),
+        objective=partial(rewarded_cross_entropy, temperature=basis.temperature),
+        own={"rewarded": torch.ones(1, len(basis.classes), dtype=torch.bool)},
+        metrics={},
+        patience=settings.patience,
         progress=progress and "generalist",
-    )  # fmt: skip
+    )
     return Tempered(population.member(0).cpu(), basis.temperature)
 
 
@@ -221,8 +268,15 @@ def _untrained(like: Composite) -> nn.Module:
     return Tempered(network, basis.temperature)
 
 
-def _accuracy_without(score: Score, number: int) -> float:
-    """Return the accuracy on the samples of all classes but one."""
-    others = [row for row in score.rewarded if row != number]
-    counts = score.confusion[others]
-    return float(counts[range(len(others)), others].sum() / counts.sum())
+def _accuracy(score: Score, ids: Sequence[int]) -> float:
+    """Return the accuracy on the samples of some classes."""
+    rows = list(ids)
+    counts = score.confusion[rows]
+    return float(counts[range(len(rows)), rows].sum() / counts.sum().clamp(min=1))
+
+
+def _entropy(score: Score, ids: Sequence[int]) -> float:
+    """Return the mean entropy on the samples of some classes."""
+    rows = list(ids)
+    counts = score.confusion[rows].sum(1)
+    return float((score.class_entropy[rows].nan_to_num() * counts).sum() / counts.sum().clamp(min=1))

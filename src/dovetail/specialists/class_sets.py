@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 import random
 from collections.abc import Iterable, Sequence
 
@@ -26,11 +27,27 @@ def class_id(name: ClassName, classes: Sequence[str]) -> int:
         if name in classes:
             return list(classes).index(name)
         raise unknown_name("class", name, classes)
-    if isinstance(name, bool) or not isinstance(name, int) or not 0 <= name < len(classes):
+    try:
+        number = -1 if isinstance(name, bool) else operator.index(name)
+    except TypeError:
+        number = -1
+    if not 0 <= number < len(classes):
         raise SpecError(
             f"a class is an id from 0 to {len(classes) - 1} or a name ({_shortened(classes)}); got {name!r:.80}"
         )
-    return name
+    return number
+
+
+def class_of_text(text: str, classes: Sequence[str]) -> int:
+    """Return the id of a class that was typed: its name, or else its id.
+
+    Examples
+    --------
+    >>> class_of_text("dog", ["cat", "dog"]), class_of_text("1", ["cat", "dog"]), class_of_text("1", ["1", "0"])
+    (1, 1, 0)
+    """
+    text = text.strip()
+    return class_id(text if text in classes or not text.isdecimal() else int(text), classes)
 
 
 def class_sets(
@@ -47,11 +64,11 @@ def class_sets(
     """
     if rewarded is None:
         return [(number,) for number in range(len(classes))]
-    if isinstance(rewarded, int | str):
+    if isinstance(rewarded, str) or not isinstance(rewarded, Iterable):
         raise SpecError(f"rewarded is a list with an entry per specialist; write [{rewarded!r}]")
     sets = []
     for entry in rewarded:
-        names = [entry] if isinstance(entry, int | str) else list(entry)
+        names = list(entry) if isinstance(entry, Iterable) and not isinstance(entry, str) else [entry]
         ids = [class_id(name, classes) for name in names]
         if not ids or len(set(ids)) < len(ids):
             raise SpecError(f"a rewarded set names at least one class, each once; got {entry!r:.80}")

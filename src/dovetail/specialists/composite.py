@@ -380,7 +380,9 @@ def compose_quietly(
             "method 'calibrated' needs unlabelled samples to fit its coefficients on; pass inputs="
         )
     ordered = Composite(members).specialists
-    coefficients = fit_coefficients(basis, [member.state for member in ordered], inputs)
+    coefficients = (1.0,) * len(ordered)
+    if not in_own_slots(ordered):  # in slots there is nothing to mend
+        coefficients = fit_coefficients(basis, [member.state for member in ordered], inputs)
     return Composite(ordered, method, coefficients=coefficients, inputs=inputs)
 
 

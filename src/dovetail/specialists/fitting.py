@@ -27,7 +27,7 @@ def check_fit(specialists: Sequence[Specialist], *, force: bool = False) -> None
     if not force:
         for clash in (_shared_class(specialists), _mixed_slots(specialists), _other_start(specialists)):
             if clash:
-                raise MisfitError(f"{clash}. If you know better, use compose(..., force=True)")
+                raise MisfitError(f"{clash}. If you know better, use compose(..., force=True), or --force")
 
 
 def in_own_slots(specialists: Sequence[Specialist]) -> bool:

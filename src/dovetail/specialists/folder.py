@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -22,7 +24,8 @@ def file_name(data: str, rewarded: Iterable[int], seed: int) -> str:
     >>> file_name("digits", (0, 3), 1)
     'digits-0+3-seed1.safetensors'
     """
-    return f"{data}-{'+'.join(map(str, rewarded))}-seed{seed}.safetensors"
+    safe = re.sub(r"[^\w.-]", "_", data)
+    return f"{safe}-{'+'.join(map(str, rewarded))}-seed{seed}.safetensors"
 
 
 def make_folder(path: str | Path) -> Path:
@@ -32,6 +35,8 @@ def make_folder(path: str | Path) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise DovetailError(f"cannot make the folder {folder}: {error.strerror or error}") from error
+    if not os.access(folder, os.W_OK):  # better to know before hours of training than after
+        raise DovetailError(f"cannot write into the folder {folder}; choose another")
     return folder
 
 

@@ -68,8 +68,8 @@ def read_manifest(text: str) -> Manifest:
     """
     try:
         content = json.loads(text)
-    except ValueError as error:
-        raise FileFormatError(f"its manifest is not JSON ({error})") from None
+    except (ValueError, RecursionError) as error:
+        raise FileFormatError(f"its manifest is not JSON ({str(error)[:80]})") from None
     if not isinstance(content, dict):
         raise FileFormatError("its manifest is not a JSON object")
     schema = content.get("schema")
@@ -161,6 +161,10 @@ def _whole(value: object) -> int:
 
 
 def _number(value: object) -> float:
-    if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
+    try:
+        number = float(value) if isinstance(value, int | float) and not isinstance(value, bool) else math.nan
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
         raise FileFormatError(f"{value!r:.40} where a number should be")
-    return float(value)
+    return number

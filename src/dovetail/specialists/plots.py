@@ -215,7 +215,7 @@ def plot_probes(audit: DropAudit, ax: Axes | None = None) -> Axes:
     Examples
     --------
     >>> from dovetail.specialists import DropAudit
-    >>> ax = plot_probes(DropAudit("3", {}, {"composite without it": 0.9, "raw inputs": 0.8}, True))
+    >>> ax = plot_probes(DropAudit(("3",), {}, {"composite without it": 0.9, "raw inputs": 0.8}, True, True))
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['composite without it', 'raw inputs']
     """
@@ -227,7 +227,7 @@ def plot_probes(audit: DropAudit, ax: Axes | None = None) -> Axes:
     ax.set_yticks(range(len(names)), names, parse_math=False)
     ax.invert_yaxis()
     ax.set_xlim(min([0.5, *values]), 1)
-    ax.set_title(f"linear probe for {shortened(audit.dropped)} (chance: .5)", parse_math=False)
+    ax.set_title(f"linear probe for {shortened(audit.names)} (chance: .5)", parse_math=False)
     ax.set_xlabel("balanced accuracy")
     return _plain_frame(ax)
 

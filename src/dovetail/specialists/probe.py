@@ -39,7 +39,13 @@ def hidden_activations(network: nn.Module, x: Tensor, *, batch_size: int = 1024)
     return torch.cat([torch.cat(kept) for kept in seen], 1)
 
 
-def probe_accuracy(train: Split, test: Split, target: int, *, seed: int = 0) -> float:
+def sample(split: Split) -> Split:
+    """Return at most `MOST_SAMPLES` samples of a split, always the same, from all over it."""
+    order = torch.randperm(len(split), generator=torch.Generator().manual_seed(0))
+    return split if len(split) <= MOST_SAMPLES else split.where(order[:MOST_SAMPLES])
+
+
+def probe_accuracy(train: Split, test: Split, target: int) -> float:
     """Return how well a linear probe tells one class from all others, as balanced accuracy (chance is .5).
 
     A logistic regression on standardised features, fitted on at most `MOST_SAMPLES` training samples, with both
@@ -51,8 +57,12 @@ def probe_accuracy(train: Split, test: Split, target: int, *, seed: int = 0) -> 
         Activations and class ids.
     target : int
         The class to tell from the others.
-    seed : int
-        Which training samples are taken when there are more.
+
+    Examples
+    --------
+    >>> split = Split(torch.tensor([[0.0], [0.1], [5.0], [5.1]]), torch.tensor([0, 2, 1, 1]))
+    >>> probe_accuracy(split, split, target=1)
+    1.0
     """
     from sklearn.linear_model import LogisticRegression
     from sklearn.metrics import balanced_accuracy_score
@@ -60,8 +70,7 @@ def probe_accuracy(train: Split, test: Split, target: int, *, seed: int = 0) -> 
     from sklearn.preprocessing import StandardScaler
     from threadpoolctl import threadpool_limits
 
-    order = torch.randperm(len(train), generator=torch.Generator().manual_seed(seed))[:MOST_SAMPLES]
-    some = train.where(order)
+    some = sample(train)
     for name, split in (("training", some), ("test", test)):
         if len((split.y == target).unique()) < 2:
             raise DataError(

@@ -8,8 +8,9 @@ import torch
 from torch import Tensor, nn
 
 from ..data.dataset import Dataset
-from ..errors import TrainingError
+from ..errors import SpecError, TrainingError
 from ..population import Adam, History, Population
+from ..population.batch_norm import has_batch_norm
 from ..prune import prune_by_magnitude
 from .objectives import objective, other_entropy, rewarded_accuracy
 from .settings import Settings
@@ -48,6 +49,11 @@ def train_rounds(
     stages = settings.rounds + 1
     subsets = None
     if settings.loss == "xe":
+        if has_batch_norm(population.member(0)):
+            raise SpecError(
+                f"loss 'xe' trains on rewarded classes only, in batches that are often short, which upsets the batch "
+                f"norm of {settings.net}; use loss 'me', or a network without batch norm"
+            )
         subsets = [member[data.train.y].nonzero().squeeze(1) for member in rewarded]
     for stage in range(stages):
         last = stage == stages - 1
@@ -75,6 +81,10 @@ def train_rounds(
                 f"{int(history.diverged.sum())} of {len(population)} networks diverged in round {stage + 1} of "
                 f"{stages} (the loss became infinite or NaN); lower lr ({settings.lr})"
             )
+        if settings.loss == "xe":
+            # Samples of other classes counted as 0 in the mean.
+            counted = rewarded[:, data.val.y].double().mean(1).cpu()
+            history.values["loss"] /= counted
         histories.append(history)
         if not last:
             population.set_masks(_pruned(population, settings))

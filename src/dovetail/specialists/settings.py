@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+import operator
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from numbers import Real
 from typing import Literal
 
 from ..errors import SpecError, unknown_name
@@ -60,14 +63,14 @@ class Settings:
     output_share: float
 
     def __post_init__(self) -> None:
+        if not isinstance(self.slots, bool):
+            raise SpecError(f"slots is True or False; got {self.slots!r:.40}")
         if self.loss not in LOSSES:
             raise unknown_name("loss", self.loss, LOSSES)
         if not 0 <= self.sparsity < 1:
             raise SpecError(
                 f"sparsity is the share of weights to prune, from 0 to below 1; got {self.sparsity}"
             )
-        if self.rounds < 0:
-            raise SpecError(f"rounds must be 0 (no pruning) or more; got {self.rounds}")
         for name in ("temperature", "lr"):
             value = getattr(self, name)
             if not (math.isfinite(value) and value > 0):
@@ -87,8 +90,19 @@ class Settings:
         return rate_per_round(self.sparsity, self.rounds)
 
     def to_json(self) -> dict[str, object]:
-        """Return the settings as plain values."""
+        """Return the settings as plain values, by the names under which `train_specialists` takes them."""
         return asdict(self) | {"net": str(self.net)}
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, object]) -> Settings:
+        """Return the settings that `to_json` wrote, and nothing else."""
+        names = {field.name for field in fields(cls)}
+        if set(content) != names:
+            odd = sorted(set(content) ^ names)
+            raise SpecError(
+                f"these are not the settings of a training: {', '.join(odd)[:80]} missing or unknown"
+            )
+        return settle(**content)  # type: ignore[arg-type]
 
 
 def settle(
@@ -119,13 +133,33 @@ def settle(
     (0.99, 10, 0.9)
     """
     spec = net if isinstance(net, NetSpec) else NetSpec.parse(net)
+    rounds, epochs = _whole("rounds", rounds, least=0), _whole("epochs", epochs)
     if sparsity is None:
         sparsity = 0.0 if slots else 0.99 if spec.name == "mlp" else 0.6
     if not sparsity or not rounds:
         sparsity, rounds = 0.0, 0
     if round_epochs is None:
         round_epochs = max(1, epochs // max(1, rounds))
+    if patience is not None:
+        patience = _whole("patience", patience)
     return Settings(
-        spec, loss, float(sparsity), rounds, epochs, round_epochs, float(temperature), slots, float(lr), batch_size,
-        patience, monitor, scope, float(output_share),
+        spec, loss, _number("sparsity", sparsity), rounds, epochs, _whole("round_epochs", round_epochs),
+        _number("temperature", temperature), slots, _number("lr", lr), _whole("batch_size", batch_size),
+        patience, monitor, scope, _number("output_share", output_share),
     )  # fmt: skip
+
+
+def _whole(name: str, value: object, least: int = 1) -> int:
+    try:
+        number = operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        raise SpecError(f"{name} must be a whole number; got {value!r:.40}") from None
+    if number < least:
+        raise SpecError(f"{name} must be a whole number of at least {least}; got {number}")
+    return number
+
+
+def _number(name: str, value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise SpecError(f"{name} must be a number; got {value!r:.40}")
+    return float(value)

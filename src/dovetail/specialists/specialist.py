@@ -71,7 +71,7 @@ class Specialist(Part):
     >>> import dovetail as dt
     >>> three, eight = dt.train_specialists(dt.load("digits"), "mlp:32", [3, 8], epochs=2, progress=False)
     >>> three
-    Specialist(3, digits, mlp:32, 96.9 % sparse, seed 0)
+    Specialist(3, digits, mlp:32, 95.1 % sparse, seed 0)
     >>> three + eight
     Composite(3, 8: sum of 2 specialists, mlp:32)
     """

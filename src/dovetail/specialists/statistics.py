@@ -65,11 +65,13 @@ def summary(groups: Mapping[str, Sequence[float]], *, confidence: float = 0.95) 
     Examples
     --------
     >>> table = summary({"me": [0.99, 0.98, 0.99], "xe": [0.71, 0.69, 0.75]})
-    >>> table.loc["me", "best"], table.loc["xe", "best"]
-    (True, False)
+    >>> table["best"].to_dict()
+    {'me': True, 'xe': False}
     """
     import pandas as pd
 
+    if not groups:
+        raise DataError("a summary needs at least one group")
     best = max(groups, key=lambda name: float(np.mean(groups[name])))
     rows = {
         name: {

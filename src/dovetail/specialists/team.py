@@ -23,7 +23,8 @@ class Team(Sequence[Specialist]):
     Attributes
     ----------
     histories : list of History
-        How training went: one for each round. Empty for teams put together by hand.
+        How training went: one for each round (in slots, for each size of set and round). Empty for teams put
+        together by hand.
     seconds : float
         How long training took.
 

@@ -55,7 +55,8 @@ def train_specialists(
 
     Each is trained, pruned by magnitude and rewound to its initial weights θ0 ``rounds`` times, then trained
     once more. Every round keeps the epoch with the lowest validation loss. All networks of a call train
-    together, and each learns exactly what it would alone. Specialists of one seed share θ0 and can be added.
+    together, and each learns what it would alone (to the last bits, in which sums differ). Specialists of one
+    seed share θ0 and can be added.
 
     Parameters
     ----------
@@ -137,15 +138,20 @@ def train_specialists(
         temperature=temperature, slots=slots, lr=lr, batch_size=batch_size, patience=patience, monitor=monitor,
         scope=scope, output_share=output_share,
     )  # fmt: skip
+    if not isinstance(data, Dataset):
+        raise DataError(f"give a Dataset, such as dovetail.load('digits'), not {type(data).__name__}")
     if data.task != "classes":
         raise DataError(f"specialists need data with classes; {data.name} has {data.task}")
     sets = class_sets(rewarded, data.classes)
     _check_samples(data, sets)
-    chosen = [seed] if seeds is None else list(seeds)
+    if seeds is not None and not isinstance(seeds, Iterable):
+        raise SpecError(f"seeds is a list of seeds; write seeds=[{seeds!r:.40}]")
+    chosen = [seed] if seeds is None else [int(number) for number in seeds]
     if not chosen:
         raise SpecError("seeds is empty; leave it out for seed 0")
     members = [(number, ids) for number in chosen for ids in sets]
     basis = Basis(settings.net, data.input_shape, data.classes, settings.temperature)
+    starts = {number: start_hash(basis, number) for number in dict.fromkeys(chosen)}
     made: dict[Member, Specialist] = {}
     if folder is not None:
         folder = make_folder(folder)
@@ -161,7 +167,7 @@ def train_specialists(
         histories += done
         for row, (number, ids) in enumerate(group):
             record = Record(
-                number, start_hash(basis, number), loss, slots, data.name, data.fingerprint,
+                number, starts[number], loss, slots, data.name, data.fingerprint,
                 settings.to_json(), _last_metrics(done[-1], row),
             )  # fmt: skip
             made[number, ids] = Specialist(basis, ids, layout.packed(population, row, ids), record)
