@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from ..data import Dataset
-    from ..specialists import Composite, DropAudit, Score, Specialist
+    from ..specialists import Composite, DropAudit, Part, Score, Specialist
 
 
 def compose(
@@ -58,15 +58,14 @@ def compose(
     if audit is not None and not without:
         raise SpecError("--audit measures what is left of a class that was taken out; name it with --without")
     parts = [open_file(path) for path in files]
-    unlabelled = inputs or evaluate or audit
-    samples = load_data(unlabelled).train.x if unlabelled is not None else None
-    whole = _put_together(parts, method, samples, keep, force)
+    measured = None if evaluate is None else _data_for(parts[0], evaluate)
+    audited = None if audit is None else measured if audit == evaluate else _data_for(parts[0], audit)
+    source = load_data(inputs) if inputs is not None else measured or audited
+    whole = _put_together(parts, method, None if source is None else source.train.x, keep, force)
     dropped = [class_of_text(name, whole.classes) for name in without or ()]
     composite = whole.without(*dropped) if dropped else whole
-    score = None if evaluate is None else composite.evaluate(_data_for(composite, evaluate).test)
-    found = None
-    if audit is not None:
-        found = audit_drop(whole, dropped, _data_for(whole, audit), progress=not as_json)
+    score = None if measured is None else composite.evaluate(measured.test)
+    found = None if audited is None else audit_drop(whole, dropped, audited, progress=not as_json)
     if output is not None:
         composite.save(output)
     if as_json:
@@ -103,15 +102,15 @@ def _put_together(
     return total
 
 
-def _data_for(composite: Composite, text: str) -> Dataset:
-    """Load data to measure on, if it has the classes of the composite."""
+def _data_for(part: Part, text: str) -> Dataset:
+    """Load data to measure on, if it has the classes that the parts were trained for."""
     from ..errors import DataError
 
     dataset = load_data(text)
-    if dataset.classes != composite.classes:
+    if dataset.classes != part.classes:
         raise DataError(
             f"{text} has the classes {', '.join(dataset.classes)[:80]}, but the specialists were trained for "
-            f"{', '.join(composite.classes)[:80]}"
+            f"{', '.join(part.classes)[:80]}"
         )
     return dataset
 
