@@ -79,7 +79,9 @@ class Demo:
             f"Each of ten networks ({NET}) on scikit-learn's digits was trained to recognise one digit and to be "
             "undecided on all others. Their weights were then added up. Accuracies are on the test split.",
         )
-        page.table(self.table)
+        page.table(
+            self.table, "Accuracy on the classes that a network knows; entropy in nats, at most ln 10 = 2.30."
+        )
         page.heading("How many can be merged")
         page.text(
             "Specialists that share hidden units get in each other's way the more of them are added. In slots, each "
@@ -107,6 +109,11 @@ class Demo:
         page.table(self.audit.to_frame())
         page.chart(probe_chart(self.audit), "Linear probe on the last hidden layer; chance is .5.")
         page.heading("Mode connectivity")
+        page.text(
+            "Walking from what is merged so far over the sum to the next specialist, the loss (for the classes of both) "
+            "should not rise above the straight line between the ends. Below 0 it is lower than the line, which is good; "
+            "more than 2 % above it is a barrier."
+        )
         page.chart(
             connectivity_chart(self.steps),
             "Relative loss on the path over the sum, step by step.",
@@ -135,9 +142,9 @@ def run_demo(*, progress: bool = True) -> Demo:
     again = less + slots[DROPPED]
     audit = audit_drop(whole, DROPPED, data, progress=progress)
     parts: dict[str, Part] = {
-        "one specialist": slots[DROPPED],
-        "sum of ten": _sum(plain),
-        "averaged logits of ten": compose(plain, "logits"),
+        f"one specialist, of {DROPPED}": slots[DROPPED],
+        "sum of ten, plain": _sum(plain),
+        "averaged logits of ten, plain": compose(plain, "logits"),
         "sum of ten, in slots": whole,
         f"in slots, without {DROPPED}": less,
         f"in slots, {DROPPED} added back": again,

@@ -32,6 +32,7 @@ def write_whole(path: str | Path, write: Callable[[Path], object]) -> Path:
     'all of it'
     """
     path = Path(path)
+    check_folder(path)
     # In the same folder, so that the last step is a rename, which is all or nothing.
     temporary = path.parent / f".{path.name}.{secrets.token_hex(4)}.part"
     try:
@@ -45,3 +46,9 @@ def write_whole(path: str | Path, write: Callable[[Path], object]) -> Path:
         reason = error.strerror if isinstance(error, OSError) else None
         raise DovetailError(f"cannot write {path}: {reason or error}") from error
     return path
+
+
+def check_folder(path: Path) -> None:
+    """Refuse a path for a file in a folder that does not exist."""
+    if not path.parent.is_dir():
+        raise DovetailError(f"cannot write {path}: there is no folder {path.parent}")

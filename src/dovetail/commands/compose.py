@@ -20,7 +20,7 @@ def compose(
     files: Annotated[list[Path], typer.Argument(help="Files of specialists or composites.")],
     method: Annotated[
         Literal["sum", "logits", "ties", "calibrated"] | None,
-        typer.Option(help="How to put them together. [default: sum; composites as they were made]"),
+        typer.Option(help="How to put them together.", show_default="sum; composites as they were made"),
     ] = None,
     without: Annotated[
         list[str] | None, typer.Option("--without", help="A class to leave out again; repeat it for more.")
@@ -38,7 +38,8 @@ def compose(
         str | None,
         typer.Option(
             metavar="DATA",
-            help="Unlabelled samples for calibrated sums and for batch norm. [default: the data measured on]",
+            help="Unlabelled samples for calibrated sums and for batch norm.",
+            show_default="the training samples of the data measured on",
         ),
     ] = None,
     keep: Annotated[
@@ -54,9 +55,12 @@ def compose(
     from ..errors import SpecError
     from ..specialists import audit_drop, open_file
     from ..specialists.class_sets import class_of_text
+    from ..writing import check_folder
 
     if audit is not None and not without:
         raise SpecError("--audit measures what is left of a class that was taken out; name it with --without")
+    if output is not None:
+        check_folder(output)
     parts = [open_file(path) for path in files]
     measured = None if evaluate is None else _data_for(parts[0], evaluate)
     audited = None if audit is None else measured if audit == evaluate else _data_for(parts[0], audit)

@@ -19,6 +19,10 @@ def demo(
     """Train ten specialists on embedded data, compose them, drop one and add it back (under a minute on a laptop)."""
     from ..demo import DROPPED, NET, run_demo
 
+    if not as_json:
+        typer.echo(
+            "Training specialists and generalists on digits; this takes about half a minute.", err=True
+        )
     found = run_demo(progress=not as_json)
     path = found.page().save(output)
     if as_json:

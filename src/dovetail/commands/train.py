@@ -25,12 +25,14 @@ def train(
     loss: Annotated[Literal["me", "qme", "xe"], typer.Option(help="The objective.")] = "me",
     sparsity: Annotated[
         float | None,
-        typer.Option(help="Share of weights to prune. [default: .99 for mlp, .6 for others, 0 with slots]"),
+        typer.Option(
+            help="Share of weights to prune.", show_default=".99 for mlp, .6 for others, 0 with slots"
+        ),
     ] = None,
     rounds: Annotated[int, typer.Option(help="In how many rounds to prune.")] = 2,
     epochs: Annotated[int, typer.Option(help="Epochs of the last training.")] = 20,
     round_epochs: Annotated[
-        int | None, typer.Option(help="Epochs of each pruning round. [default: epochs / rounds]")
+        int | None, typer.Option(help="Epochs of each pruning round.", show_default="epochs / rounds")
     ] = None,
     temperature: Annotated[float, typer.Option(help="What logits are divided by.")] = 5.0,
     slots: Annotated[
@@ -53,7 +55,9 @@ def train(
     output_share: Annotated[
         float, typer.Option(help="The output layer's pruning rate as a share of the others'.")
     ] = 0.5,
-    device: Annotated[str | None, typer.Option(help="cpu, cuda, cuda:1. [default: the first GPU]")] = None,
+    device: Annotated[
+        str | None, typer.Option(help="cpu, cuda, cuda:1.", show_default="the first GPU")
+    ] = None,
     force: Annotated[
         bool, typer.Option("--force", help="Train anew, and replace, what the folder has.")
     ] = False,
@@ -83,9 +87,7 @@ def train(
     if as_json:
         print_json({"folder": str(output), "seconds": team.seconds, "specialists": table.to_dict("records")})
         return
-    print_table(
-        table_of(table.drop(columns="loss"), f"{len(team)} specialists in {output}, on the test split")
-    )
+    print_table(table_of(table.drop(columns="loss"), f"In {output}, measured on the test split"))
     typer.echo(
         f"Trained in {team.seconds:.1f} s."
         if team.histories

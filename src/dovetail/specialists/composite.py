@@ -367,7 +367,7 @@ def compose_quietly(
     if inputs is None and needs_statistics(members, method):
         raise SpecError(
             f"{basis.net} has batch norm, whose statistics must be recomputed after a merge; pass unlabelled samples "
-            "as inputs="
+            "as inputs= (--inputs DATA)"
         )
     if method == "logits":
         return Composite(members, method, coefficients=_checked_weights(weights, len(members)))
@@ -377,7 +377,7 @@ def compose_quietly(
         )
     if inputs is None:
         raise SpecError(
-            "method 'calibrated' needs unlabelled samples to fit its coefficients on; pass inputs="
+            "method 'calibrated' needs unlabelled samples to fit its coefficients on; pass inputs= (--inputs DATA)"
         )
     ordered = Composite(members).specialists
     coefficients = (1.0,) * len(ordered)

@@ -95,4 +95,5 @@ class Team(Sequence[Specialist]):
             scores = self.evaluate(split)
             table["rewarded_accuracy"] = [score.rewarded_accuracy for score in scores]
             table["entropy"] = [score.entropy for score in scores]
+            table["leakage"] = [float(score.leakage.nanmean()) for score in scores]
         return table
