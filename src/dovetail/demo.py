@@ -110,9 +110,9 @@ class Demo:
         page.chart(probe_chart(self.audit), "Linear probe on the last hidden layer; chance is .5.")
         page.heading("Mode connectivity")
         page.text(
-            "Walking from what is merged so far over the sum to the next specialist, the loss (for the classes of both) "
-            "should not rise above the straight line between the ends. Below 0 it is lower than the line, which is good; "
-            "more than 2 % above it is a barrier."
+            "Walking from what is merged so far over the sum to the next specialist, the loss (for the classes of "
+            "both) should not rise above the straight line between the ends. Below 0 it is lower than the line, which "
+            "is good; more than 2 % above it is a barrier."
         )
         page.chart(
             connectivity_chart(self.steps),
