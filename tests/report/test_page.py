@@ -189,8 +189,8 @@ def test_tables_format_numbers_and_show_names_of_rows() -> None:
 def test_a_path_that_cannot_be_written_is_named_with_the_reason(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     for path, reason in [
-        (tmp_path / "none" / "report.html", "No such file or directory"),
-        (tmp_path / "file" / "report.html", "Not a directory"),
+        (tmp_path / "none" / "report.html", "there is no folder"),
+        (tmp_path / "file" / "report.html", "there is no folder"),
         (tmp_path, "Is a directory"),
     ]:
         with pytest.raises(DovetailError, match=f"cannot write {re.escape(str(path))}: {reason}"):
