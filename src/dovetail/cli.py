@@ -56,8 +56,9 @@ def main() -> None:
     arguments = [argument for argument in sys.argv[1:] if argument != "--debug"]
     debug = len(arguments) < len(sys.argv) - 1
     warnings.showwarning = _show_warning
-    # Threads that spin for long while they wait starve each other where cores are shared: two trainings at once take
-    # 8 s each with this, minutes without. OpenMP reads it when torch is first imported, which is later than here.
+    # Threads that spin for long while they wait starve each other where cores are shared: two trainings at once took
+    # 8 s each with this, one beside other work more than 75 s without. OpenMP reads it when torch is first imported,
+    # which is later than here.
     os.environ.setdefault("GOMP_SPINCOUNT", "1000")
     try:
         app(args=arguments, prog_name="dovetail")
