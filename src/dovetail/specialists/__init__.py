@@ -9,7 +9,8 @@ from .audit import DropAudit, audit_drop
 from .basis import Basis
 from .class_sets import disjoint_pairs
 from .compatibility import Compatibility, compatibility
-from .composite import Composite, compose
+from .compose import compose
+from .composite import Composite
 from .connectivity import Connectivity, connectivity, incremental_connectivity
 from .files import open_file
 from .merge import add_weights, mix_logits, scale_weights, ties_weights

@@ -15,7 +15,8 @@ from ..errors import DataError
 from ..nets import build_net
 from ..population import Adam, Population
 from .class_sets import ClassName, ClassSet, class_sets, named
-from .composite import Composite, compose_quietly
+from .compose import compose_quietly
+from .composite import Composite
 from .networks import Tempered, batched
 from .objectives import rewarded_cross_entropy
 from .probe import hidden_activations, probe_accuracy, sample

@@ -96,7 +96,7 @@ def compatibility(*parts: Part, inputs: Tensor | None = None, force: bool = Fals
     separation = path_separation([part.state for part in specialists])
     overlap, conflicts = _overlaps(specialists)
     if inputs is not None:
-        from .composite import compose_quietly
+        from .compose import compose_quietly
 
         merged = compose_quietly(specialists, inputs=inputs, force=force)
         agreement, interference = on_inputs(merged.specialists, merged.state_dict(), inputs)

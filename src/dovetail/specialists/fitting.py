@@ -35,6 +35,12 @@ def in_own_slots(specialists: Sequence[Specialist]) -> bool:
     return all(part.record.slots for part in specialists) and _shared_class(specialists) is None
 
 
+def needs_statistics(members: Sequence[Specialist], method: str) -> bool:
+    """Whether merging leaves batch-norm statistics that fit none of the members."""
+    normed = len(members[0].weights) > len(members[0].parameter_names)
+    return normed and len(members) > 1 and method != "logits" and not in_own_slots(members)
+
+
 def _check_basis(first: Specialist, other: Specialist) -> None:
     a, b = first.basis, other.basis
     for what, mine, theirs in (

@@ -12,7 +12,8 @@ from torch import Tensor
 
 from ..data.dataset import Split
 from ..errors import MisfitError, SpecError
-from .composite import Composite, Method, compose_quietly
+from .compose import compose_quietly
+from .composite import Composite, Method
 from .networks import evaluate_all
 from .specialist import Specialist
 

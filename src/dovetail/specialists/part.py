@@ -108,7 +108,7 @@ class Part(ABC):
         return save(self, path)
 
     def __add__(self, other: object) -> Composite:
-        from .composite import added
+        from .compose import added
 
         return added(self, other) if isinstance(other, Part) else NotImplemented
 
