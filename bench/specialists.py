@@ -1,8 +1,8 @@
 """Measure specialists as the MaxEnt paper does, and past its limits: one JSON line per experiment.
 
 ``python bench/specialists.py GROUP [GROUP ...] --out FILE`` where a group is ``pairs:mnist:shallow``,
-``pairs:mnist:deep:2,5:20`` (sets of 2 and 5 classes, 20 pairs each), ``slots:fashion-mnist:shallow:mlp:510/mlp:1020``,
-``compatibility:mnist:mlp``. ``docs/results.md`` shows what came out.
+``pairs:mnist:deep:2,5:20:me,xe`` (sets of 2 and 5 classes, 20 pairs each, two losses),
+``slots:fashion-mnist:shallow:mlp:510/mlp:1020``, ``compatibility:mnist:mlp``. ``docs/results.md`` shows what came out.
 """
 
 from __future__ import annotations
@@ -57,19 +57,19 @@ def scores_of(parts: list[Part], data: dt.Dataset) -> Row:
     }
 
 
-def pairs(name: str, model: str, which: str = "1,2,5:10") -> Iterator[Row]:
+def pairs(
+    name: str, model: str, sizes: str = "1,2,5", count: str = "10", losses: str = "me,qme,xe"
+) -> Iterator[Row]:
     """Yield the pairwise merges of Tables 2 and 4; for single classes also full merges, and in other ways."""
     data = load(name)
-    sizes, _, count = which.partition(":")
     for size in map(int, sizes.split(",")):
         if 2 * size > data.outputs:
             continue
-        chosen = disjoint_pairs(data.outputs, size, int(count or 10))
+        chosen = disjoint_pairs(data.outputs, size, int(count))
         sets = sorted({ids for pair in chosen for ids in pair})
         if size == 1:
             sets = [(number,) for number in range(data.outputs)]
-        losses = ("me",) if int(count or 10) > 10 else ("me", "qme", "xe")
-        for loss in losses:
+        for loss in losses.split(","):
             begun = time.perf_counter()
             team = train(data, PAPER[name, model], rewarded=sets, loss=loss)
             seconds = time.perf_counter() - begun
@@ -201,6 +201,8 @@ def main() -> None:
     arguments = parser.parse_args()
     for group in arguments.groups:
         what, name, model, *more = group.split(":", 3)
+        if what == "pairs" and more:
+            more = more[0].split(":")
         begun = time.perf_counter()
         for row in GROUPS[what](name, model, *more):
             with arguments.out.open("a") as file:
