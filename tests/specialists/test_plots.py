@@ -15,10 +15,11 @@ from matplotlib.colors import to_hex
 from matplotlib.container import BarContainer
 from matplotlib.patches import Rectangle
 
+from dovetail.colours import line_colours
 from dovetail.errors import SpecError
 from dovetail.population import History
 from dovetail.specialists import Connectivity, DropAudit, MergeCurve, Score
-from dovetail.specialists.plot_style import OTHER_COLOUR, REWARDED_COLOUR, line_colours, shortened
+from dovetail.specialists.plot_style import OTHER_COLOUR, REWARDED_COLOUR, shortened
 from dovetail.specialists.plots import (
     plot_confusion,
     plot_connectivity,

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from ..colours import GREY, line_colours
 from ..specialists.connectivity import TOLERANCE
 from ..specialists.plot_style import (
-    GREY,
     MOST_COUNTS,
     MOST_NAMES,
     NOTHING_TO_SHOW,
@@ -17,7 +17,6 @@ from ..specialists.plot_style import (
     PER_CLASS_LABELS,
     REWARDED_COLOUR,
     PerClass,
-    line_colours,
     per_class_values,
     row_shares,
     shortened,

@@ -9,10 +9,10 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from ..colours import GREY, line_colours
 from ..errors import unknown_name
 from .connectivity import TOLERANCE
 from .plot_style import (
-    GREY,
     HISTORY_LABELS,
     MOST_COUNTS,
     MOST_NAMES,
@@ -21,7 +21,6 @@ from .plot_style import (
     PER_CLASS_LABELS,
     REWARDED_COLOUR,
     PerClass,
-    line_colours,
     per_class_values,
     row_shares,
     shortened,
