@@ -88,7 +88,7 @@ def members_at_once(cost: MemberCost, batch_size: int, optimiser_slots: int, dev
         spare = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
         budget = int((torch.cuda.mem_get_info(device)[0] + spare) * _GPU_SHARE)
     else:
-        budget = min(CPU_WORKING_SET, _free_memory() // 2)
+        budget = min(CPU_WORKING_SET, free_memory() // 2)
     most = max(1, budget // cost.training(batch_size, optimiser_slots))
     if device.type == "cpu":
         most = max(1, most - most % torch.get_num_threads())  # products share members out to threads
@@ -100,7 +100,8 @@ def evaluation_batch(cost: MemberCost, members: int, device: torch.device) -> in
     return max(16, _EVALUATION[device.type] // (members * cost.sample))
 
 
-def _free_memory() -> int:
+def free_memory() -> int:
+    """Return the bytes of main memory that are free."""
     try:
         return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, OSError, ValueError):  # systems that do not tell

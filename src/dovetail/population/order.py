@@ -23,13 +23,27 @@ def epoch_order(keys: Tensor, epoch: int, samples: int) -> Tensor:
     >>> bool((order[0] == order[1]).all()), bool((order[0] == order[2]).all())
     (True, False)
     """
-    return torch.argsort(_ranks(keys, epoch, samples), dim=1, stable=True)
+    return torch.argsort(_ranks(keys, torch.tensor(epoch, device=keys.device), samples), dim=1, stable=True)
 
 
-def _ranks(keys: Tensor, epoch: int, samples: int) -> Tensor:
-    moment = keys_at(keys, torch.tensor(epoch, device=keys.device))
+def epoch_orders(keys: Tensor, epochs: int, samples: int) -> Tensor:
+    """Return the orders of the first epochs at once: ``[keys, epochs, samples]``.
+
+    Examples
+    --------
+    >>> from dovetail.population.noise import member_keys
+    >>> keys = member_keys([3])
+    >>> bool((epoch_orders(keys, 2, 9)[:, 1] == epoch_order(keys, 1, 9)).all())
+    True
+    """
+    clock = torch.arange(epochs, device=keys.device)
+    return torch.argsort(_ranks(keys.unsqueeze(1), clock, samples), dim=2, stable=True)
+
+
+def _ranks(keys: Tensor, epoch: Tensor, samples: int) -> Tensor:
+    moment = keys_at(keys, epoch)
     position = torch.arange(samples, dtype=torch.int64, device=keys.device)
-    return hash64(hash64(position * 2 + 1) ^ moment.unsqueeze(1))
+    return hash64(hash64(position * 2 + 1) ^ moment.unsqueeze(-1))
 
 
 @dataclass(frozen=True)
@@ -115,7 +129,7 @@ class Order:
     def _subset_batches(self, epoch: int) -> Batches:
         """Fill short orders up to the longest; the fill has no weight, and a step of fill alone is skipped."""
         assert self._subsets is not None
-        ranks = _ranks(self._keys, epoch, self.samples)
+        ranks = _ranks(self._keys, torch.tensor(epoch, device=self._keys.device), self.samples)
         place = torch.arange(self.samples, device=ranks.device)
         ranks = ranks.masked_fill(place >= self._sizes.unsqueeze(1), torch.iinfo(torch.int64).max)
         order = self._subsets.gather(1, torch.argsort(ranks, dim=1, stable=True))

@@ -12,12 +12,13 @@ _WIDE = 110
 
 
 class FitProgress:
-    """Counts network-steps: one step of one member.
+    """Counts network-steps, one step of one member, or other units of work.
 
     Nothing is shown when ``show`` is false or when the error stream is not a terminal.
     """
 
-    def __init__(self, title: str, total: int, *, show: bool) -> None:
+    def __init__(self, title: str, total: int, *, show: bool, unit: str = "steps") -> None:
+        self._unit = unit
         console = Console(stderr=True)
         wide = console.width >= _WIDE
         self._bar = Progress(
@@ -46,7 +47,7 @@ class FitProgress:
         """Record finished steps and what is worth showing of them."""
         self._bar.advance(self._task, network_steps)
         speed = self._bar.tasks[0].speed or self._bar.tasks[0].finished_speed
-        self._bar.update(self._task, rate=f"{_short(speed)} steps/s" if speed else "", news=news)
+        self._bar.update(self._task, rate=f"{_short(speed)} {self._unit}/s" if speed else "", news=news)
 
 
 def _short(number: float) -> str:

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import chain
+from typing import TYPE_CHECKING, Any
 
+import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
+
+from ..errors import SpecError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 Unit = tuple[int, int]
 """A unit of a network: (layer, place in it), both from 0; layer 0 is the inputs."""
@@ -59,9 +69,11 @@ class SeparabilityTest:
     score: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Hierarchy:
     """Clusters of units layer by layer, and the modules they make across layers.
+
+    Modules are numbered from 0, as in `modules`. Hierarchies with the same content are equal.
 
     Attributes
     ----------
@@ -75,15 +87,160 @@ class Hierarchy:
         Units without a path from an input or to an output; they are in no cluster and no module.
     clusterings : tuple of LayerClustering
         How each layer was clustered.
+
+    Examples
+    --------
+    >>> from dovetail.sculpt.detect import detect_modules
+    >>> found = detect_modules([[[1, 1, 0], [0, 0, 1]], [[1, 0], [1, 0], [1, 1]]])
+    >>> found
+    Hierarchy(3-2-3, 3 modules)
+    >>> found.modules[1] == {(0, 2), (1, 1)}
+    True
+    >>> found.inputs_of(0), found.outputs_of(0), found.feeds
+    (frozenset({0, 1}), frozenset({0, 1}), {(0, 2): 1, (1, 2): 1})
     """
 
     connections: tuple[NDArray[np.bool_], ...]
     layers: tuple[tuple[frozenset[int], ...], ...]
     modules: tuple[frozenset[Unit], ...]
     unused: frozenset[Unit] = frozenset()
-    clusterings: tuple[LayerClustering, ...] = field(default=(), repr=False)
+    clusterings: tuple[LayerClustering, ...] = ()
 
     @property
     def sizes(self) -> tuple[int, ...]:
         """Units of each layer, inputs first, unused ones included."""
         return (self.connections[0].shape[1], *(len(edges) for edges in self.connections))
+
+    def inputs_of(self, module: int) -> frozenset[int]:
+        """Return the inputs that belong to a module, counted from 0."""
+        return self._units_in(module, 0)
+
+    def outputs_of(self, module: int) -> frozenset[int]:
+        """Return the outputs that belong to a module, counted from 0."""
+        return self._units_in(module, len(self.connections))
+
+    @cached_property
+    def feeds(self) -> dict[tuple[int, int], int]:
+        """How many edges there are from one module to another, by (from, to); pairs without are left out."""
+        counts = Counter(
+            (self._module_of[before], self._module_of[after])
+            for before, after in self._edges()
+            if before in self._module_of and after in self._module_of
+        )
+        return {pair: counts[pair] for pair in sorted(counts) if pair[0] != pair[1]}
+
+    def to_networkx(self) -> nx.DiGraph[int]:
+        """Return the modules as a graph: which feeds which.
+
+        Nodes are module numbers with `units`, `inputs`, `outputs` and `layers` (those it has units in), as sorted
+        lists. Edges have their number of network edges as `edges`.
+
+        Examples
+        --------
+        >>> from dovetail.sculpt.detect import detect_modules
+        >>> graph = detect_modules([[[1, 1, 0], [0, 0, 1]], [[1, 0], [1, 0], [1, 1]]]).to_networkx()
+        >>> graph.nodes[1]
+        {'units': [(0, 2), (1, 1)], 'inputs': [2], 'outputs': [], 'layers': [0, 1]}
+        >>> list(graph.edges.data("edges"))
+        [(0, 2, 1), (1, 2, 1)]
+        """
+        graph: nx.DiGraph[int] = nx.DiGraph()
+        for number, module in enumerate(self.modules):
+            graph.add_node(
+                number,
+                units=sorted(module),
+                inputs=sorted(self.inputs_of(number)),
+                outputs=sorted(self.outputs_of(number)),
+                layers=sorted({layer for layer, _ in module}),
+            )
+        graph.add_edges_from((*pair, {"edges": edges}) for pair, edges in self.feeds.items())
+        return graph
+
+    def unit_graph(self) -> nx.DiGraph[Unit]:
+        """Return the units as a graph: nodes (layer, unit) with their `module`, None for unused ones."""
+        graph: nx.DiGraph[Unit] = nx.DiGraph()
+        for layer, size in enumerate(self.sizes):
+            graph.add_nodes_from(
+                ((layer, unit), {"module": self._module_of.get((layer, unit))}) for unit in range(size)
+            )
+        graph.add_edges_from(self._edges())
+        return graph
+
+    def to_json(self) -> str:
+        """Return the hierarchy as JSON text, from which `from_json` makes an equal one."""
+        from .hierarchy_json import write_hierarchy
+
+        return write_hierarchy(self)
+
+    @classmethod
+    def from_json(cls, text: str) -> Hierarchy:
+        """Return the hierarchy that `to_json` wrote.
+
+        Raises
+        ------
+        FileFormatError
+            When the text is something else, of another version, incomplete, or contradicts itself.
+
+        Examples
+        --------
+        >>> from dovetail.sculpt.detect import detect_modules
+        >>> found = detect_modules([[[1, 1, 0], [0, 0, 1]], [[1, 0], [1, 0], [1, 1]]])
+        >>> Hierarchy.from_json(found.to_json()) == found
+        True
+        """
+        from .hierarchy_json import read_hierarchy
+
+        return read_hierarchy(text)
+
+    def describe(self) -> str:
+        """Return a few lines that say what the modules are: a line each, and what else there is to know."""
+        from .hierarchy_text import describe
+
+        return describe(self)
+
+    def plot(self, **options: Any) -> Axes:
+        """Draw the network, its units coloured by module, into ``ax`` or a new figure (see `draw_hierarchy`)."""
+        from .draw import draw_hierarchy
+
+        return draw_hierarchy(self, **options)
+
+    def plot_metric(self, layer: int | None = None, ax: Axes | None = None) -> Axes:
+        """Draw the score against the number of clusters, for one layer or all (see `plot_metric`)."""
+        from .metric_plot import plot_metric
+
+        return plot_metric(self, layer, ax)
+
+    def __repr__(self) -> str:
+        modules = f"{len(self.modules)} module" + "s" * (len(self.modules) != 1)
+        return f"Hierarchy({'-'.join(map(str, self.sizes))}, {modules})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Hierarchy):
+            return NotImplemented
+        return (
+            self.sizes == other.sizes
+            and self._parts() == other._parts()
+            and all(map(np.array_equal, self.connections, other.connections))
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.sizes, self.modules))
+
+    def _parts(self) -> tuple[object, ...]:
+        return self.layers, self.modules, self.unused, self.clusterings
+
+    @cached_property
+    def _module_of(self) -> dict[Unit, int]:
+        return {unit: number for number, module in enumerate(self.modules) for unit in module}
+
+    def _edges(self) -> chain[tuple[Unit, Unit]]:
+        return chain.from_iterable(
+            (((layer, before), (layer + 1, after)) for after, before in np.argwhere(edges).tolist())
+            for layer, edges in enumerate(self.connections)
+        )
+
+    def _units_in(self, module: int, layer: int) -> frozenset[int]:
+        if not 0 <= module < len(self.modules):
+            numbered = f", numbered 0 to {len(self.modules) - 1}" if self.modules else ""
+            raise SpecError(f"there is no module {module}; this hierarchy has {len(self.modules)}{numbered}")
+        return frozenset(unit for at, unit in self.modules[module] if at == layer)

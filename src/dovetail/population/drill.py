@@ -1,0 +1,187 @@
+"""Train a stack of perceptrons again and again: the same data and settings, other weights and masks each time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from ..data.dataset import Split
+from .graph import Captured
+from .masking import patterns_of
+from .noise import Noise, member_keys
+from .optimisers import Adam
+from .order import epoch_orders
+from .perceptrons import Perceptrons
+from .steppers import StepTensors, make_stepper
+
+_GATHER = 4 * 2**20
+"""Numbers that are gathered for a whole epoch at once; larger data is gathered batch by batch."""
+
+_MEASURE = 64 * 2**20
+"""Numbers in the widest activations of a pass over the validation data."""
+
+
+@dataclass(frozen=True)
+class Drilling:
+    """How every training of a drill goes.
+
+    Attributes
+    ----------
+    epochs, batch_size : int
+        Passes over the data, samples per step.
+    optimiser : Adam
+        Begins afresh in every training.
+    noise : float
+        Standard deviation of what is added to training inputs, drawn anew for every sample and epoch.
+    """
+
+    epochs: int
+    batch_size: int
+    optimiser: Adam
+    noise: float = 0.0
+
+
+@dataclass(frozen=True)
+class Best:
+    """What each member scored on the validation split in its best epoch.
+
+    Attributes
+    ----------
+    wrong : Tensor
+        Bits (or classes) it got wrong, ``[members]``.
+    loss : Tensor
+        Its mean loss.
+    """
+
+    wrong: Tensor
+    loss: Tensor
+
+
+class Drill:
+    """Trains one stack in place, as often as it is called.
+
+    Every training ends with the weights of the epoch with the fewest errors on ``val`` and, among those, the lowest
+    loss. Members with equal seeds see their samples in the same order and with the same noise.
+
+    Parameters
+    ----------
+    stack : Perceptrons
+        Whose ``values`` and ``kept`` may be changed in place between trainings.
+    seeds : sequence of int
+        One per member.
+    train, val : Split
+        On the device of the stack; inputs ``[samples, inputs]``.
+    how : Drilling
+        Settings.
+    """
+
+    def __init__(self, stack: Perceptrons, seeds: list[int], train: Split, val: Split, how: Drilling) -> None:
+        self.stack, self._train, self._val, self._how = stack, train, val, how
+        self._seeds = list(dict.fromkeys(seeds))
+        self._seed_of = torch.tensor([self._seeds.index(s) for s in seeds], device=stack.values.device)
+        values = stack.values
+        self._gradient, self._mean, self._square = (torch.zeros_like(values) for _ in range(3))
+        self._taken = torch.zeros(len(stack), dtype=torch.int64, device=values.device)
+        self._pattern = patterns_of({"": stack.kept}, {"": values})[""]
+        self._kept_values = values.clone()
+        self._wrong = torch.zeros(len(stack), dtype=torch.int64, device=values.device)
+        self._loss = values.new_zeros(len(stack))
+        self._epoch = torch.zeros(1, dtype=torch.int64, device=values.device)
+        self._orders = torch.zeros(
+            how.epochs, len(self._seeds), len(train), dtype=torch.int64, device=values.device
+        )
+        self._noise: Tensor | None = None
+        self._make_stepper()
+        self._run_epoch = Captured(self._one_epoch, values.device)
+
+    def _make_stepper(self) -> None:
+        tensors = StepTensors(
+            [self.stack.values], [self._pattern], [[self._mean], [self._square]], self._taken, self._sizes()
+        )
+        self._stepper = make_stepper(self._how.optimiser, tensors, skipping=False)
+
+    def _sizes(self) -> list[float]:
+        lr = self._how.optimiser.lr
+        assert isinstance(lr, float)
+        return [lr] * len(self.stack)
+
+    @torch.no_grad()
+    def train(self, stream: int) -> Best:
+        """Train all members from their present weights and keep their best epochs."""
+        stack = self.stack
+        stack.clear()
+        self._pattern.copy_(patterns_of({"": stack.kept}, {"": stack.values})[""])
+        for tensor in (self._mean, self._square, self._taken, self._epoch):
+            tensor.zero_()
+        if not stack.values.is_cuda:
+            self._make_stepper()  # its kernels count steps themselves
+        self._draw(stream)
+        self._wrong.fill_(torch.iinfo(torch.int64).max)
+        self._loss.fill_(torch.inf)
+        self._kept_values.copy_(stack.values)
+        for _ in range(self._how.epochs):
+            self._run_epoch()
+        stack.values.copy_(self._kept_values)
+        return Best(self._wrong.clone(), self._loss.clone())
+
+    @torch.no_grad()
+    def measure(self) -> tuple[Tensor, Tensor]:
+        """Return how many errors all members make on ``val`` as they are, and their mean losses."""
+        return measured(self.stack, self._val)
+
+    def _draw(self, stream: int) -> None:
+        """Draw the orders and the noise of a whole training."""
+        how, x = self._how, self._train.x
+        keys = member_keys(self._seeds, stream, x.device)
+        self._orders.copy_(epoch_orders(keys, how.epochs, len(x)).transpose(0, 1))
+        if how.noise:
+            shape = (how.epochs, len(x), x.shape[1])
+            noise = Noise(keys).normal(x, shape).mul_(how.noise).transpose(0, 1)
+            if self._noise is None:
+                self._noise = noise.contiguous()
+            else:
+                self._noise.copy_(noise)
+
+    def _one_epoch(self) -> None:
+        how, stack = self._how, self.stack
+        samples = len(self._train)
+        order = self._orders.index_select(0, self._epoch)[0]
+        noise = None if self._noise is None else self._noise.index_select(0, self._epoch)[0]
+        small = len(stack) * samples * (stack.widths[0] + stack.widths[-1]) <= _GATHER
+        span = samples if small else how.batch_size
+        for start in range(0, samples, span):
+            rows = order[:, start : start + span]
+            x, y = self._train.x[rows], self._train.y[rows]
+            if noise is not None:
+                x = x + noise[:, start : start + span]
+            if len(self._seeds) < len(stack):
+                x, y = x[self._seed_of], y[self._seed_of]
+            for first in range(0, x.shape[1], how.batch_size):
+                batch = slice(first, first + how.batch_size)
+                stack.gradients(x[:, batch], y[:, batch], self._gradient)
+                self._stepper.step([self._gradient], None)
+        self._keep_better()
+        self._epoch.add_(1)
+
+    def _keep_better(self) -> None:
+        wrong, loss = measured(self.stack, self._val)
+        better = (wrong < self._wrong) | ((wrong == self._wrong) & (loss < self._loss))
+        for kept, present in ((self._wrong, wrong), (self._loss, loss)):
+            kept.copy_(torch.where(better, present, kept))
+        self._kept_values.copy_(torch.where(better.unsqueeze(1), self.stack.values, self._kept_values))
+
+
+def measured(stack: Perceptrons, split: Split) -> tuple[Tensor, Tensor]:
+    """Return errors and mean losses over a split, in as many passes as memory asks for."""
+    samples = len(split)
+    at_once = max(64, _MEASURE // (len(stack) * max(stack.widths)))
+    if at_once >= samples:
+        return stack.measure(split.x, split.y)
+    wrong, loss = torch.zeros(len(stack), dtype=torch.int64, device=split.x.device), 0.0 * stack.values[:, 0]
+    for start in range(0, samples, at_once):
+        x, y = split.x[start : start + at_once], split.y[start : start + at_once]
+        errors, mean = stack.measure(x, y)
+        wrong, loss = wrong + errors, loss + mean * (len(x) / samples)
+    return wrong, loss

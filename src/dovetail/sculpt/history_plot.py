@@ -1,0 +1,45 @@
+"""A picture of how a network shrank."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..colours import GREY, LINE_COLOURS
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from .statue import Statue
+
+
+def plot_history(statue: Statue, ax: Axes | None = None) -> Axes:
+    """Draw the units and edges left after every accepted step, against the trainings it took.
+
+    Parameters
+    ----------
+    statue : Statue
+        A sculpted network.
+    ax : Axes, optional
+        Where to draw; a new figure by default.
+    """
+    if ax is None:
+        from matplotlib import pyplot as plt
+
+        _, ax = plt.subplots(figsize=(6, 3.5), layout="constrained")
+    trainings, offset = [], 0
+    for step, following in zip(statue.history, [*statue.history[1:], None], strict=True):
+        trainings.append(offset + step.round)
+        if following is not None and following.phase != step.phase:
+            offset += step.round
+            ax.axvline(offset + 0.5, color=GREY, linewidth=0.8, linestyle=":")
+    for values, name, colour in (
+        ([step.edges for step in statue.history], "edges", LINE_COLOURS[0]),
+        ([step.units for step in statue.history], "hidden units", LINE_COLOURS[1]),
+    ):
+        ax.step(trainings, values, where="post", marker="o", markersize=3, color=colour, label=name)
+    ax.set_yscale("log")
+    ax.set_xlabel("trainings")
+    ax.set_ylabel("left")
+    ax.set_title(f"{statue.task}, seed {statue.seed}")
+    ax.legend(frameon=False)
+    return ax

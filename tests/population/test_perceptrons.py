@@ -1,0 +1,185 @@
+"""Stacks of perceptrons against PyTorch's own layers, gradients and optimiser."""
+
+from __future__ import annotations
+
+import copy
+from itertools import pairwise
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+import dovetail as dt
+from dovetail.data.dataset import Split
+from dovetail.errors import ShapeError
+from dovetail.population import Adam, Noise, epoch_order, member_keys
+from dovetail.population.drill import Drill, Drilling, measured
+from dovetail.population.perceptrons import Head, Perceptrons
+
+WIDTHS = (5, 7, 6, 3)
+
+
+def random_stack(
+    members: int = 3, head: Head = "bits", seed: int = 0
+) -> tuple[Perceptrons, list[nn.Sequential]]:
+    """Return a stack in float64, and the same networks as ordinary modules."""
+    torch.manual_seed(seed)
+    networks = []
+    for _ in range(members):
+        layers: list[nn.Module] = []
+        for before, units in pairwise(WIDTHS):
+            layers += [nn.Linear(before, units), nn.ReLU()]
+        networks.append(nn.Sequential(*layers[:-1]).double())
+    linear = [[layer for layer in network if isinstance(layer, nn.Linear)] for network in networks]
+    weights = [torch.stack([layer.weight.detach() for layer in same]) for same in zip(*linear, strict=True)]
+    biases = [torch.stack([layer.bias.detach() for layer in same]) for same in zip(*linear, strict=True)]
+    return Perceptrons.from_matrices(weights, biases, head), networks
+
+
+def samples(head: Head, count: int = 11) -> Split:
+    x = torch.randn(count, WIDTHS[0], dtype=torch.float64)
+    if head == "bits":
+        return Split(x, torch.randint(0, 2, (count, WIDTHS[-1])).double())
+    return Split(x, torch.randint(0, WIDTHS[-1], (count,)))
+
+
+def loss_of(logits: Tensor, y: Tensor, head: Head) -> Tensor:
+    if head == "bits":
+        return F.binary_cross_entropy_with_logits(logits, y)
+    return F.cross_entropy(logits, y)
+
+
+HEADS: tuple[Head, ...] = ("bits", "classes")
+
+
+@pytest.mark.parametrize("head", HEADS)
+def test_logits_and_gradients_are_autograds(head: Head) -> None:
+    stack, networks = random_stack(head=head)
+    split = samples(head)
+    out = torch.zeros_like(stack.values)
+    per_member = split.y.expand(len(stack), *split.y.shape)
+    stack.gradients(split.x.expand(len(stack), *split.x.shape), per_member, out)
+    for place, network in enumerate(networks):
+        loss = loss_of(network(split.x), split.y, head)
+        loss.backward()
+        assert torch.allclose(stack.logits(split.x)[place], network(split.x))
+        linear = [layer for layer in network if isinstance(layer, nn.Linear)]
+        for layer, weight, bias in zip(linear, stack.weights(out), stack.biases(out), strict=True):
+            assert layer.weight.grad is not None
+            assert layer.bias.grad is not None
+            assert torch.allclose(weight[place], layer.weight.grad, atol=1e-14)
+            assert torch.allclose(bias[place], layer.bias.grad, atol=1e-14)
+
+
+@pytest.mark.parametrize("head", HEADS)
+def test_measuring_counts_errors_and_averages_the_loss(head: Head) -> None:
+    stack, networks = random_stack(head=head)
+    split = samples(head)
+    wrong, loss = stack.measure(split.x, split.y)
+    for place, network in enumerate(networks):
+        logits = network(split.x)
+        errors = (logits > 0) != (split.y > 0.5) if head == "bits" else logits.argmax(1) != split.y
+        assert int(wrong[place]) == int(errors.sum())
+        assert float(loss[place]) == pytest.approx(float(loss_of(logits, split.y, head).detach()))
+
+
+def test_measuring_in_parts_is_measuring_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    stack, _ = random_stack()
+    split = samples("bits", count=300)
+    wrong, loss = stack.measure(split.x, split.y)
+    monkeypatch.setattr("dovetail.population.drill._MEASURE", 1)
+    in_parts = measured(stack, split)
+    assert torch.equal(in_parts[0], wrong)
+    assert torch.allclose(in_parts[1], loss)
+
+
+def test_a_network_that_is_no_number_gets_everything_wrong() -> None:
+    stack, _ = random_stack(members=2)
+    stack.values[1] = torch.nan
+    split = Split(samples("bits").x, torch.zeros(11, 3, dtype=torch.float64))
+    wrong, _ = stack.measure(split.x, split.y)
+    assert int(wrong[1]) == 33 > int(wrong[0])
+
+
+def test_sensitivity_is_that_of_a_population() -> None:
+    split = samples("bits")
+    build = dt.net_builder("mlp:7-6,dropout=0,output_bias=true", (5,), 3)
+    population = dt.Population(build, seeds=[0, 1], device="cpu", dtype=torch.float64)
+    weights = [t for name, t in population.params.items() if name.endswith("weight")]
+    biases = [t for name, t in population.params.items() if name.endswith("bias")]
+    stack = Perceptrons.from_matrices(weights, biases)
+    expected = population.unit_sensitivity(split)
+    # A population's loss is the sum over bits of its cross-entropy or their mean: scale to compare.
+    found = stack.sensitivity(split.x, split.y)
+    for ours, theirs in zip(found, expected.values(), strict=True):
+        ratio = ours / theirs
+        assert torch.allclose(ratio[theirs > 0], ratio[theirs > 0][0].expand(int((theirs > 0).sum())))
+        assert bool(((ours > 0) == (theirs > 0)).all())
+
+
+def plain_training(
+    network: nn.Sequential, kept: list[Tensor], split: Split, how: Drilling, seed: int, stream: int
+) -> tuple[int, float, nn.Sequential]:
+    """Train as anybody would, one network and one batch after another; return the best epoch."""
+    assert isinstance(how.optimiser.lr, float)
+    adam = torch.optim.Adam(
+        network.parameters(), lr=how.optimiser.lr, weight_decay=how.optimiser.weight_decay
+    )
+    parameters = list(network.parameters())
+    keys = member_keys([seed], stream)
+    shape = (how.epochs, len(split), split.x.shape[1])
+    noise = how.noise * Noise(keys).normal(split.x, shape)[0]
+    best: tuple[int, float, nn.Sequential] = (10**9, float("inf"), network)
+    with torch.no_grad():
+        for parameter, mask in zip(parameters, kept, strict=True):
+            parameter *= mask
+    for epoch in range(how.epochs):
+        order = epoch_order(keys, epoch, len(split))[0]
+        for start in range(0, len(split), how.batch_size):
+            batch = order[start : start + how.batch_size]
+            adam.zero_grad()
+            x = split.x[batch] + noise[epoch, start : start + how.batch_size]
+            F.binary_cross_entropy_with_logits(network(x), split.y[batch]).backward()
+            adam.step()
+            with torch.no_grad():
+                for parameter, mask in zip(parameters, kept, strict=True):
+                    parameter *= mask
+        with torch.no_grad():
+            logits = network(split.x)
+            wrong = int(((logits > 0) != (split.y > 0.5)).sum())
+            loss = float(F.binary_cross_entropy_with_logits(logits, split.y))
+        if (wrong, loss) < best[:2]:
+            best = (wrong, loss, copy.deepcopy(network))
+    return best
+
+
+def test_a_drill_is_a_plain_training_loop() -> None:
+    stack, networks = random_stack()
+    split = samples("bits", count=13)
+    torch.manual_seed(5)
+    weight_kept = [torch.rand_like(weight) > 0.4 for weight in stack.weights()]
+    bias_kept = [torch.rand_like(bias) > 0.2 for bias in stack.biases()]
+    stack.kept = torch.cat([mask.flatten(1) for mask in (*weight_kept, *bias_kept)], 1)
+    how = Drilling(4, 5, Adam(lr=0.03, weight_decay=1e-3), noise=0.1)
+    drill = Drill(stack, [4, 9, 4], split, split, how)
+    for stream in (0, 1):  # the second training begins where the first ended, with a fresh optimiser
+        best = drill.train(stream)
+        for place, seed in enumerate((4, 9, 4)):
+            kept = [mask[place] for pair in zip(weight_kept, bias_kept, strict=True) for mask in pair]
+            wrong, loss, network = plain_training(networks[place], kept, split, how, seed, stream)
+            networks[place] = network
+            linear = [layer for layer in network if isinstance(layer, nn.Linear)]
+            assert int(best.wrong[place]) == wrong
+            assert float(best.loss[place]) == pytest.approx(loss, rel=1e-9)
+            for layer, weight, bias in zip(linear, stack.weights(), stack.biases(), strict=True):
+                assert torch.allclose(weight[place], layer.weight, atol=1e-9)
+                assert torch.allclose(bias[place], layer.bias, atol=1e-9)
+    assert not bool(stack.values[~stack.kept].any())
+
+
+def test_layers_that_do_not_fit_are_refused() -> None:
+    with pytest.raises(ShapeError, match="layer 2"):
+        Perceptrons.from_matrices(
+            [torch.zeros(1, 3, 2), torch.zeros(1, 2, 4)], [torch.zeros(1, 3), torch.zeros(1, 2)]
+        )
