@@ -15,6 +15,7 @@ from dovetail.data.dataset import Split
 from dovetail.errors import ShapeError
 from dovetail.population import Adam, Noise, epoch_order, member_keys
 from dovetail.population.drill import Drill, Drilling, measured
+from dovetail.population.noise import keys_at
 from dovetail.population.perceptrons import Head, Perceptrons
 
 WIDTHS = (5, 7, 6, 3)
@@ -128,8 +129,8 @@ def plain_training(
     )
     parameters = list(network.parameters())
     keys = member_keys([seed], stream)
-    shape = (how.epochs, len(split), split.x.shape[1])
-    noise = how.noise * Noise(keys).normal(split.x, shape)[0]
+    moments = [keys_at(keys, torch.tensor(epoch)) for epoch in range(how.epochs)]
+    noise = how.noise * torch.cat([Noise(moment).normal(split.x, split.x.shape) for moment in moments])
     best: tuple[int, float, nn.Sequential] = (10**9, float("inf"), network)
     with torch.no_grad():
         for parameter, mask in zip(parameters, kept, strict=True):
@@ -154,7 +155,9 @@ def plain_training(
     return best
 
 
-def test_a_drill_is_a_plain_training_loop() -> None:
+@pytest.mark.parametrize("drawn_at_once", [1, 10**6])
+def test_a_drill_is_a_plain_training_loop(drawn_at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dovetail.population.drill._DRAW", drawn_at_once)
     stack, networks = random_stack()
     split = samples("bits", count=13)
     torch.manual_seed(5)

@@ -10,7 +10,7 @@ from torch import Tensor
 from ..data.dataset import Split
 from .graph import Captured
 from .masking import patterns_of
-from .noise import Noise, member_keys
+from .noise import Noise, keys_at, member_keys
 from .optimisers import Adam
 from .order import epoch_orders
 from .perceptrons import Perceptrons
@@ -18,6 +18,9 @@ from .steppers import StepTensors, make_stepper
 
 _GATHER = 4 * 2**20
 """Numbers that are gathered for a whole epoch at once; larger data is gathered batch by batch."""
+
+_DRAW = 4 * 2**20
+"""Numbers of orders and noise that are drawn at once, for as many epochs as that is."""
 
 _MEASURE = 64 * 2**20
 """Numbers in the widest activations of a pass over the validation data."""
@@ -88,11 +91,12 @@ class Drill:
         self._kept_values = values.clone()
         self._wrong = torch.zeros(len(stack), dtype=torch.int64, device=values.device)
         self._loss = values.new_zeros(len(stack))
-        self._epoch = torch.zeros(1, dtype=torch.int64, device=values.device)
-        self._orders = torch.zeros(
-            how.epochs, len(self._seeds), len(train), dtype=torch.int64, device=values.device
-        )
-        self._noise: Tensor | None = None
+        self._row = torch.zeros(1, dtype=torch.int64, device=values.device)  # of the epochs drawn ahead
+        numbers = len(self._seeds) * len(train) * (train.x.shape[1] if how.noise else 1)
+        self._ahead = min(how.epochs, max(1, _DRAW // numbers))
+        shape = (self._ahead, len(self._seeds), len(train))
+        self._orders = torch.zeros(shape, dtype=torch.int64, device=values.device)
+        self._noise = values.new_zeros(*shape, train.x.shape[1]) if how.noise else None
         self._make_stepper()
         self._run_epoch = Captured(self._one_epoch, values.device)
 
@@ -113,15 +117,17 @@ class Drill:
         stack = self.stack
         stack.clear()
         self._pattern.copy_(patterns_of({"": stack.kept}, {"": stack.values})[""])
-        for tensor in (self._mean, self._square, self._taken, self._epoch):
+        for tensor in (self._mean, self._square, self._taken):
             tensor.zero_()
         if not stack.values.is_cuda:
             self._make_stepper()  # its kernels count steps themselves
-        self._draw(stream)
+        keys = member_keys(self._seeds, stream, stack.values.device)
         self._wrong.fill_(torch.iinfo(torch.int64).max)
         self._loss.fill_(torch.inf)
         self._kept_values.copy_(stack.values)
-        for _ in range(self._how.epochs):
+        for epoch in range(self._how.epochs):
+            if epoch % self._ahead == 0:
+                self._draw(keys, epoch)
             self._run_epoch()
         stack.values.copy_(self._kept_values)
         return Best(self._wrong.clone(), self._loss.clone())
@@ -131,24 +137,26 @@ class Drill:
         """Return how many errors all members make on ``val`` as they are, and their mean losses."""
         return measured(self.stack, self._val)
 
-    def _draw(self, stream: int) -> None:
-        """Draw the orders and the noise of a whole training."""
-        how, x = self._how, self._train.x
-        keys = member_keys(self._seeds, stream, x.device)
-        self._orders.copy_(epoch_orders(keys, how.epochs, len(x)).transpose(0, 1))
-        if how.noise:
-            shape = (how.epochs, len(x), x.shape[1])
-            noise = Noise(keys).normal(x, shape).mul_(how.noise).transpose(0, 1)
-            if self._noise is None:
-                self._noise = noise.contiguous()
-            else:
-                self._noise.copy_(noise)
+    def close(self) -> None:
+        """Give the captured graph and its memory back now; it holds this object, and this object holds it."""
+        self.__dict__.pop("_run_epoch", None)
+
+    def _draw(self, keys: Tensor, first: int) -> None:
+        """Draw the orders and the noise of the next epochs."""
+        self._row.zero_()
+        x = self._train.x
+        epochs = range(first, min(first + self._ahead, self._how.epochs))
+        self._orders[: len(epochs)] = epoch_orders(keys, epochs, len(x)).transpose(0, 1)
+        if self._noise is not None:
+            clock = torch.tensor(epochs, device=keys.device)
+            noise = Noise(keys_at(keys.unsqueeze(1), clock)).normal(x, x.shape)
+            self._noise[: len(epochs)] = noise.mul_(self._how.noise).transpose(0, 1)
 
     def _one_epoch(self) -> None:
         how, stack = self._how, self.stack
         samples = len(self._train)
-        order = self._orders.index_select(0, self._epoch)[0]
-        noise = None if self._noise is None else self._noise.index_select(0, self._epoch)[0]
+        order = self._orders.index_select(0, self._row)[0]
+        noise = None if self._noise is None else self._noise.index_select(0, self._row)[0]
         small = len(stack) * samples * (stack.widths[0] + stack.widths[-1]) <= _GATHER
         span = samples if small else how.batch_size
         for start in range(0, samples, span):
@@ -163,7 +171,7 @@ class Drill:
                 stack.gradients(x[:, batch], y[:, batch], self._gradient)
                 self._stepper.step([self._gradient], None)
         self._keep_better()
-        self._epoch.add_(1)
+        self._row.add_(1)
 
     def _keep_better(self) -> None:
         wrong, loss = measured(self.stack, self._val)

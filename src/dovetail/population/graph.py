@@ -6,6 +6,7 @@ operations once and runs the list. `Captured` goes further on CUDA: the whole st
 
 from __future__ import annotations
 
+import gc
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -121,6 +122,18 @@ class Captured:
         else:
             if self._graph is None:
                 self._graph = torch.cuda.CUDAGraph()
-                with torch.cuda.graph(self._graph, pool=self._pool):
+                with _no_collection(), torch.cuda.graph(self._graph, pool=self._pool):
                     self._step()
             self._graph.replay()
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Keep Python from collecting garbage: a graph that is freed while another is captured spoils the capture."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()

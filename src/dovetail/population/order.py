@@ -26,17 +26,17 @@ def epoch_order(keys: Tensor, epoch: int, samples: int) -> Tensor:
     return torch.argsort(_ranks(keys, torch.tensor(epoch, device=keys.device), samples), dim=1, stable=True)
 
 
-def epoch_orders(keys: Tensor, epochs: int, samples: int) -> Tensor:
-    """Return the orders of the first epochs at once: ``[keys, epochs, samples]``.
+def epoch_orders(keys: Tensor, epochs: range, samples: int) -> Tensor:
+    """Return the orders of several epochs at once: ``[keys, epochs, samples]``.
 
     Examples
     --------
     >>> from dovetail.population.noise import member_keys
     >>> keys = member_keys([3])
-    >>> bool((epoch_orders(keys, 2, 9)[:, 1] == epoch_order(keys, 1, 9)).all())
+    >>> bool((epoch_orders(keys, range(2), 9)[:, 1] == epoch_order(keys, 1, 9)).all())
     True
     """
-    clock = torch.arange(epochs, device=keys.device)
+    clock = torch.tensor(epochs, device=keys.device)
     return torch.argsort(_ranks(keys.unsqueeze(1), clock, samples), dim=2, stable=True)
 
 

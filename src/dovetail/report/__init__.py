@@ -1,7 +1,7 @@
 """What was found, for people: interactive charts, and one HTML file that holds them and opens anywhere, offline.
 
-`charts` makes plotly figures of results; `Page` puts headings, text, tables and charts into a file. Only charts need
-plotly, and only when one is made.
+`charts` makes plotly figures of results; `Page` puts headings, text, tables and charts into a file; `hierarchy_html`
+makes a page of the modules in a network. Only charts need plotly, and only when one is made.
 """
 
 from __future__ import annotations
@@ -14,12 +14,15 @@ from .charts import (
     probe_chart,
     reliability_chart,
 )
+from .hierarchy_view import hierarchy_fragment, hierarchy_html
 from .page import Page
 
 __all__ = [
     "Page",
     "confusion_chart",
     "connectivity_chart",
+    "hierarchy_fragment",
+    "hierarchy_html",
     "merge_curve_chart",
     "per_class_chart",
     "probe_chart",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import squareform
 
@@ -35,6 +34,7 @@ def agglomerate(features: Features, distances: Distances, method: Method) -> tup
 
     Examples
     --------
+    >>> import numpy as np
     >>> from dovetail.sculpt.distances import unit_distances
     >>> features = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1]], dtype=bool)
     >>> labels, clustering = agglomerate(features, unit_distances(features), Method())
@@ -49,14 +49,14 @@ def agglomerate(features: Features, distances: Distances, method: Method) -> tup
         one, other = features
         tests = separability_tests((one, other), (one, other))
         chosen = decide(*tests, count=2, units=2)
-        return cut(tree, chosen), LayerClustering(values, chosen, best, tests)
+        return cut(tree, chosen), LayerClustering(values, chosen, best, tests, score=method.score)
     labels = cut(tree, best)
     metric = values[best] if method.score == "modularity" else modularity(distances, labels)
     if not needs_tests(best, metric, units, method):
-        return labels, LayerClustering(values, best, best)
+        return labels, LayerClustering(values, best, best, score=method.score)
     tests = separability_tests(features[tree[0, :2].astype(int)], halves(features, cut(tree, 2)))
     chosen = decide(*tests, count=best, units=units)
-    return cut(tree, chosen), LayerClustering(values, chosen, best, tests)
+    return cut(tree, chosen), LayerClustering(values, chosen, best, tests, score=method.score)
 
 
 def needs_tests(best: int, metric: float, units: int, method: Method) -> bool:

@@ -14,14 +14,16 @@ from .quality import Labels
 Groups: TypeAlias = tuple[int, ...]
 """Clusters as sets of units: bit i of a number stands for unit i."""
 
-MOST = 64
-"""How many clusterings into the same number of clusters are followed."""
+MOST_UNITS, MOST_WAYS = 32, 64
+"""How many units, and how many clusterings into the same number of clusters, are followed."""
 
 _NEAR = 1e-9
 """Distances this close are equal: averages of equal distances differ by rounding."""
 
 
-def alternatives(distances: Distances, sizes: NDArray[np.intp], linkage: Linkage) -> dict[int, list[Labels]] | None:
+def alternatives(
+    distances: Distances, sizes: NDArray[np.intp], linkage: Linkage
+) -> dict[int, list[Labels]] | None:
     """Return all clusterings that agglomeration can give, by their number of clusters, down to 2.
 
     Parameters
@@ -45,11 +47,14 @@ def alternatives(distances: Distances, sizes: NDArray[np.intp], linkage: Linkage
     [[0, 0, 1], [0, 1, 1]]
     """
     units = len(distances)
+    if units > MOST_UNITS:
+        return None
     apart = distances.copy()
     if linkage == "ward":  # between clusters of units that are alike, of which `sizes` says how many
         apart *= np.sqrt(2 * np.multiply.outer(sizes, sizes) / np.add.outer(sizes, sizes))
     np.fill_diagonal(apart, np.inf)
-    waiting = {frozenset(singles): (singles, apart, sizes) for singles in [tuple(1 << unit for unit in range(units))]}
+    singles = tuple(1 << unit for unit in range(units))
+    waiting = {frozenset(singles): (singles, apart, sizes)}
     found: dict[int, list[Labels]] = {}
     for count in range(units - 1, 1, -1):
         following: dict[frozenset[int], tuple[Groups, Distances, NDArray[np.intp]]] = {}
@@ -62,7 +67,7 @@ def alternatives(distances: Distances, sizes: NDArray[np.intp], linkage: Linkage
                 key = frozenset(joined)
                 if key not in following:
                     following[key] = (joined, *_join(apart, sizes, i, j, linkage))
-            if len(following) > MOST:
+            if len(following) > MOST_WAYS:
                 return None
         waiting = following
         found[count] = [_labels(groups, units) for groups, _, _ in waiting.values()]

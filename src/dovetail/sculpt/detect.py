@@ -9,6 +9,7 @@ References
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from itertools import pairwise
 from typing import TypeVar
 
 import numpy as np
@@ -72,25 +73,31 @@ def detect_modules(
     Hierarchy(4-4-4, 2 modules)
     >>> print(found.describe())
     4-4-4: 2 modules, 12 units, 16 edges
-      module 0  {x1, x2, y1, y2}, 2-2-2 units
-      module 1  {x3, x4, y3, y4}, 2-2-2 units
+      M1      {x1, x2, y1, y2}, 2-2-2 units
+      M2      {x3, x4, y3, y4}, 2-2-2 units
     """
     method = Method(linkage, distance, score, modularity_threshold)
     check_number("merge_threshold", merge_threshold)
     if not 0 <= merge_threshold < 1:
-        raise SpecError(f"merge_threshold is a share of edges to be exceeded, from 0 to below 1, not {merge_threshold}")
+        raise SpecError(
+            f"merge_threshold is a share of edges to be exceeded, from 0 to below 1, not {merge_threshold}"
+        )
     connections = read_edges(network)
     used = used_units(connections)
-    edges = [matrix[np.ix_(after, before)] for matrix, before, after in zip(connections, used, used[1:], strict=False)]
+    edges = [
+        matrix[np.ix_(after, before)]
+        for matrix, (before, after) in zip(connections, pairwise(used), strict=True)
+    ]
     labels, clusterings = _cluster_layers(edges, method)
     modules = merge_clusters(edges, labels, merge_threshold)
     units = [(layer, unit) for layer, numbers in enumerate(used) for unit in numbers.tolist()]
-    everything = ((0, connections[0].shape[1]), *((layer, len(matrix)) for layer, matrix in enumerate(connections, 1)))
+    sizes = [connections[0].shape[1], *map(len, connections)]
+    everything = frozenset((layer, unit) for layer, size in enumerate(sizes) for unit in range(size))
     return Hierarchy(
         connections,
         layers=tuple(_groups(layer, numbers.tolist()) for layer, numbers in zip(labels, used, strict=True)),
         modules=_groups(np.concatenate(modules), units),
-        unused=frozenset((layer, unit) for layer, size in everything for unit in range(size)).difference(units),
+        unused=everything.difference(units),
         clusterings=tuple(clusterings),
     )
 

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from ..colours import GREY
 from ..errors import ShapeError, unknown_name
 from .draw_sheet import Sheet
+from .draw_text import write_texts
 from .hierarchy import Hierarchy
-from .layout import Layout, Pixels, lay_out
+from .layout import Layout, Pixels, best_order, lay_out
 from .layout_order import NO_MODULE, UNUSED, membership, surviving
 from .module_style import (
     CROSSING_COLOUR,
@@ -25,6 +26,7 @@ from .module_style import (
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.path import Path
 
 Direction = Literal["up", "right"]
 
@@ -104,16 +106,17 @@ def draw_hierarchy(
         checked_names(module_names, "M", len(hierarchy.modules), "modules"),
     )
     pixels = None if image_shape is None else _pixels(image_shape, sizes[0], direction)
-    sheet = Sheet(hierarchy, direction, names, unused_note(hierarchy, unused), title, legend)
-    plain = lay_out(hierarchy, unused=unused, pixels=pixels)
-    layout = lay_out(hierarchy, unused=unused, pixels=pixels, rooms=sheet.rooms(plain))
-    ax = sheet.open(layout, ax)
+    sheet = Sheet(hierarchy, direction, names, unused_note(hierarchy, unused), title, legend, ax)
+    order = best_order(hierarchy, pixels)
+    plain = lay_out(hierarchy, unused=unused, pixels=pixels, order=order)
+    layout = lay_out(hierarchy, unused=unused, pixels=pixels, order=order, rooms=sheet.rooms(plain))
+    ax = sheet.open(layout)
     _draw_areas(ax, sheet, layout, len(hierarchy.modules))
     _draw_edges(ax, sheet, layout, hierarchy)
     _draw_units(ax, sheet, layout)
     if image_shape is not None:
         _draw_pixels(ax, sheet, layout, membership(hierarchy)[0], image_shape)
-    sheet.write(ax, layout)
+    write_texts(ax, sheet, layout)
     return ax
 
 
@@ -149,7 +152,7 @@ def _draw_areas(ax: Axes, sheet: Sheet, layout: Layout, modules: int) -> None:
             )
 
 
-def _rounded(corners: NDArray[np.float64], radius: float):
+def _rounded(corners: NDArray[np.float64], radius: float) -> Path:
     """Return a closed path with round corners."""
     from matplotlib.path import Path
 
@@ -178,22 +181,25 @@ def _draw_edges(ax: Axes, sheet: Sheet, layout: Layout, hierarchy: Hierarchy) ->
         owners.append(np.where(inside, members[layer][start], NO_MODULE))
     segments, owner = np.concatenate(lines), np.concatenate(owners)
     order = np.argsort(owner >= 0, kind="stable")  # grey ones below
-    count = max(len(segments), 1)
-    alpha = min(0.9, max(0.12, (120 / count) ** 0.3))
-    palette = [to_rgba(CROSSING_COLOUR, alpha)] + [
-        to_rgba(module_colour(module), alpha) for module in range(len(hierarchy.modules))
-    ]
+    across, inside = np.bincount(owner >= 0, minlength=2)
+    palette = [to_rgba(CROSSING_COLOUR, _alpha(across))]
+    palette += [to_rgba(module_colour(module), _alpha(inside)) for module in range(len(hierarchy.modules))]
     ax.add_collection(
         LineCollection(
             list(sheet.points(segments[order])),
             colors=np.array(palette)[owner[order] + 1],
-            linewidths=min(1.3, max(0.25, 1.3 * (100 / count) ** 0.25)),
-            rasterized=count > MOST_VECTOR_EDGES,
+            linewidths=min(1.3, max(0.25, 1.3 * (100 / max(len(owner), 1)) ** 0.25)),
+            rasterized=len(owner) > MOST_VECTOR_EDGES,
             zorder=2,
             gid="edges",
         ),
         autolim=False,
     )
+
+
+def _alpha(lines: int) -> float:
+    """Return how opaque lines are: the more, the less."""
+    return float(min(0.9, max(0.05, (120 / max(lines, 1)) ** 0.3)))
 
 
 def _draw_units(ax: Axes, sheet: Sheet, layout: Layout) -> None:
@@ -203,10 +209,8 @@ def _draw_units(ax: Axes, sheet: Sheet, layout: Layout) -> None:
     for block in layout.blocks:
         if layout.picture and block.layer == 0:
             continue
-        size = layout.pitch[block.layer] * (0.35 if block.module == UNUSED else 0.56)
-        colour = UNUSED_COLOUR if block.module == UNUSED else GREY
-        if block.module >= 0:
-            colour = module_colour(block.module)
+        size = block.pitch * (0.7 if block.module == UNUSED else 0.56)
+        colour = {UNUSED: UNUSED_COLOUR, NO_MODULE: GREY}.get(block.module) or module_colour(block.module)
         fine = size * sheet.scale < 6  # points; a border would hide the circle
         ax.add_collection(
             EllipseCollection(
@@ -243,7 +247,7 @@ def _draw_pixels(
         np.array(palette)[members - UNUSED].reshape(*shape, 3),
         extent=(left, right, bottom, top),
         interpolation="nearest",
-        aspect="auto",
+        aspect="equal",
         zorder=4,
         gid="pixels",
     )

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+
 import numpy as np
+from scipy.optimize import isotonic_regression
 
 from .layout import Block
+from .layout_order import UNUSED
 from .module_style import counted
 
 NAME_SIZE = 8.0
@@ -69,7 +73,7 @@ def text_width(text: str, size: float = NAME_SIZE, bold: bool = False) -> float:
 
 
 def unit_labels(blocks: Sequence[Block], names: Sequence[str], scale: float, along: bool) -> Labels:
-    """Return the names of all units of a layer; they are not complete when they do not fit.
+    """Return the names of all used units of a layer; they are not complete when they do not fit.
 
     Parameters
     ----------
@@ -85,13 +89,14 @@ def unit_labels(blocks: Sequence[Block], names: Sequence[str], scale: float, alo
     Examples
     --------
     >>> import numpy as np
-    >>> block = Block(0, 0, np.arange(2), np.array([0.5, 1.5]), np.zeros(2), (0, 2, 0, 1))
+    >>> block = Block(0, 0, np.arange(2), np.array([0.5, 1.5]), np.zeros(2), 1.0, (0, 2, 0, 1))
     >>> [unit_labels([block], ["long name", "another one"], 30, along).complete for along in (True, False)]
     [False, True]
     """
     found = [
         Label(names[unit], float(place), block.module)
         for block in blocks
+        if block.module != UNUSED
         for unit, place in zip(block.units, block.along, strict=True)
     ]
     found.sort(key=lambda label: label.along)
@@ -130,23 +135,45 @@ def group_labels(
     Examples
     --------
     >>> import numpy as np
-    >>> block = Block(0, 0, np.arange(402), np.arange(402) / 9, np.zeros(402), (0, 45, 0, 1))
+    >>> block = Block(0, 0, np.arange(402), np.arange(402) / 9, np.zeros(402), 0.1, (0, 45, 0, 1))
     >>> group_labels([block], ["left"], "input", 20, 50, along=True).labels[0].text
     'left: 402 inputs'
     """
-    found: list[Label] = []
-    ends = [-np.inf] * (_MOST_LINES if along else 1)
-    widest, shown = 0.0, [block for block in blocks if block.module >= 0 and len(block.units)]
-    for block in sorted(shown, key=lambda block: float(block.along.mean())):
-        text = f"{names[block.module]}: {counted(len(block.units), what)}"
-        width = text_width(text) + 8 if along else LINE
-        middle = float(block.along.min() + block.along.max()) / 2 * scale
-        middle = max(min(middle, length * scale - width / 2), width / 2)
+    shown = [block for block in blocks if block.module >= 0]
+    shown.sort(key=lambda block: float(block.along.mean()))
+    texts = [f"{names[block.module]}: {counted(len(block.units), what)}" for block in shown]
+    middles = [float(block.along.min() + block.along.max()) / 2 * scale for block in shown]
+    widths = [text_width(text) + 8 for text in texts]
+    placed = (
+        _in_lines(middles, widths, length * scale) if along else _one_below_another(middles, length * scale)
+    )
+    found = [
+        Label(text, place[0] / scale, block.module, True, place[1])
+        for text, block, place in zip(texts, shown, placed, strict=True)
+        if place is not None
+    ]
+    lines = 1 + max((label.line for label in found), default=-1)
+    depth = lines * LINE if along else max((text_width(label.text) for label in found), default=0.0)
+    return Labels(tuple(found), False, depth, complete=len(found) == len(shown))
+
+
+def _in_lines(middles: list[float], widths: list[float], length: float) -> list[tuple[float, int] | None]:
+    """Return for each text its middle and a line in which it does not run into another; None where there is none."""
+    found: list[tuple[float, int] | None] = []
+    ends = [-math.inf] * _MOST_LINES
+    for wanted, width in zip(middles, widths, strict=True):
+        middle = max(min(wanted, length - width / 2), width / 2)
         line = next((line for line, end in enumerate(ends) if end <= middle - width / 2), None)
         if line is not None:
             ends[line] = middle + width / 2
-            widest = max(widest, text_width(text))
-            found.append(Label(text, middle / scale, block.module, True, line))
-    lines = 1 + max((label.line for label in found), default=-1)
-    depth = lines * LINE if along else widest
-    return Labels(tuple(found), False, depth, complete=len(found) == len(shown))
+        found.append(None if line is None else (middle, line))
+    return found
+
+
+def _one_below_another(middles: list[float], length: float) -> list[tuple[float, int] | None]:
+    """Return where texts stand that must not cover each other, near to where they are wanted; None where too many."""
+    if len(middles) * LINE > length + LINE:
+        return [None] * len(middles)
+    offsets = np.arange(len(middles)) * LINE
+    shifts = isotonic_regression(np.array(middles) - offsets).x if middles else offsets
+    return [(float(place), 0) for place in shifts + offsets]

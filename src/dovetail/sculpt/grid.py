@@ -152,9 +152,9 @@ def _train_dense(
         if not len(waiting):
             break
         part = networks.select(waiting)
-        best = Drill(
-            part, [seeds[place] for place in waiting.tolist()], problem.train, problem.val, how
-        ).train(_STREAMS["dense"] + attempt)
+        drill = Drill(part, [seeds[place] for place in waiting.tolist()], problem.train, problem.val, how)
+        best = drill.train(_STREAMS["dense"] + attempt)
+        drill.close()
         networks.values[waiting], wrong[waiting], loss[waiting] = part.values, best.wrong, best.loss
         trainings += len(waiting)
         # Without a threshold the network's own accuracy is the measure: one training gives it.

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import networkx as nx
@@ -19,6 +18,8 @@ if TYPE_CHECKING:
 
 Unit = tuple[int, int]
 """A unit of a network: (layer, place in it), both from 0; layer 0 is the inputs."""
+
+NO_MODULE = -1
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,10 @@ class LayerClustering:
     tests : tuple of SeparabilityTest
         The tests that were run, and what they said; empty when none was.
     tied : bool
-        Whether distances were equal where it mattered, so that the numbering of units may have decided.
+        Whether distances were equal where it mattered, so that the numbering of units may have decided. In layers
+        with very many equal distances this was tried with a few other orders, not with all.
+    score : str
+        What `metric` holds: the modularity metric, where less is better, or another of `detect_modules`.
     """
 
     metric: dict[int, float]
@@ -44,6 +48,7 @@ class LayerClustering:
     best: int | None = None
     tests: tuple[SeparabilityTest, ...] = ()
     tied: bool = False
+    score: str = "modularity"
 
 
 @dataclass(frozen=True)
@@ -91,13 +96,14 @@ class Hierarchy:
     Examples
     --------
     >>> from dovetail.sculpt.detect import detect_modules
-    >>> found = detect_modules([[[1, 1, 0], [0, 0, 1]], [[1, 0], [1, 0], [1, 1]]])
+    >>> halves = np.kron(np.eye(2), np.ones((2, 2)))  # two hidden units for x1 and x2, two for x3 and x4
+    >>> found = detect_modules([halves, [[1, 1, 0, 0], [0, 0, 1, 1], [1, 1, 1, 1]]])
     >>> found
-    Hierarchy(3-2-3, 3 modules)
-    >>> found.modules[1] == {(0, 2), (1, 1)}
-    True
+    Hierarchy(4-4-3, 3 modules)
+    >>> found.layers[1] == (frozenset({0, 1}), frozenset({2, 3})), found.modules[2] == {(2, 2)}
+    (True, True)
     >>> found.inputs_of(0), found.outputs_of(0), found.feeds
-    (frozenset({0, 1}), frozenset({0, 1}), {(0, 2): 1, (1, 2): 1})
+    (frozenset({0, 1}), frozenset({0}), {(0, 2): 2, (1, 2): 2})
     """
 
     connections: tuple[NDArray[np.bool_], ...]
@@ -119,15 +125,21 @@ class Hierarchy:
         """Return the outputs that belong to a module, counted from 0."""
         return self._units_in(module, len(self.connections))
 
-    @cached_property
+    @property
     def feeds(self) -> dict[tuple[int, int], int]:
         """How many edges there are from one module to another, by (from, to); pairs without are left out."""
-        counts = Counter(
-            (self._module_of[before], self._module_of[after])
-            for before, after in self._edges()
-            if before in self._module_of and after in self._module_of
-        )
-        return {pair: counts[pair] for pair in sorted(counts) if pair[0] != pair[1]}
+        return {pair: edges for pair, edges in self.edges_between.items() if pair[0] != pair[1]}
+
+    @cached_property
+    def edges_between(self) -> dict[tuple[int, int], int]:
+        """How many edges there are between modules, by (from, to), those within a module included."""
+        counts: Counter[tuple[int, int]] = Counter()
+        for edges, before, after in zip(self.connections, self._rows, self._rows[1:], strict=False):
+            ends, starts = edges.nonzero()
+            pairs, times = np.unique(np.stack([before[starts], after[ends]]), axis=1, return_counts=True)
+            for pair, number in zip(pairs.T.tolist(), times.tolist(), strict=True):
+                counts[pair[0], pair[1]] += number
+        return {pair: counts[pair] for pair in sorted(counts) if NO_MODULE not in pair}
 
     def to_networkx(self) -> nx.DiGraph[int]:
         """Return the modules as a graph: which feeds which.
@@ -138,9 +150,9 @@ class Hierarchy:
         Examples
         --------
         >>> from dovetail.sculpt.detect import detect_modules
-        >>> graph = detect_modules([[[1, 1, 0], [0, 0, 1]], [[1, 0], [1, 0], [1, 1]]]).to_networkx()
+        >>> graph = detect_modules([np.eye(2), [[1, 0], [0, 1], [1, 1]]]).to_networkx()
         >>> graph.nodes[1]
-        {'units': [(0, 2), (1, 1)], 'inputs': [2], 'outputs': [], 'layers': [0, 1]}
+        {'units': [(0, 1), (1, 1), (2, 1)], 'inputs': [1], 'outputs': [1], 'layers': [0, 1, 2]}
         >>> list(graph.edges.data("edges"))
         [(0, 2, 1), (1, 2, 1)]
         """
@@ -159,11 +171,13 @@ class Hierarchy:
     def unit_graph(self) -> nx.DiGraph[Unit]:
         """Return the units as a graph: nodes (layer, unit) with their `module`, None for unused ones."""
         graph: nx.DiGraph[Unit] = nx.DiGraph()
-        for layer, size in enumerate(self.sizes):
-            graph.add_nodes_from(
-                ((layer, unit), {"module": self._module_of.get((layer, unit))}) for unit in range(size)
+        for layer, row in enumerate(self._rows):
+            for unit, module in enumerate(row.tolist()):
+                graph.add_node((layer, unit), module=None if module == NO_MODULE else module)
+        for layer, edges in enumerate(self.connections):
+            graph.add_edges_from(
+                ((layer, before), (layer + 1, after)) for after, before in np.argwhere(edges).tolist()
             )
-        graph.add_edges_from(self._edges())
         return graph
 
     def to_json(self) -> str:
@@ -184,7 +198,7 @@ class Hierarchy:
         Examples
         --------
         >>> from dovetail.sculpt.detect import detect_modules
-        >>> found = detect_modules([[[1, 1, 0], [0, 0, 1]], [[1, 0], [1, 0], [1, 1]]])
+        >>> found = detect_modules([np.eye(2), [[1, 0], [0, 1], [1, 1]]])
         >>> Hierarchy.from_json(found.to_json()) == found
         True
         """
@@ -193,7 +207,7 @@ class Hierarchy:
         return read_hierarchy(text)
 
     def describe(self) -> str:
-        """Return a few lines that say what the modules are: a line each, and what else there is to know."""
+        """Return a few lines that say what the modules are, M1, M2, ..., and what else there is to know."""
         from .hierarchy_text import describe
 
         return describe(self)
@@ -230,14 +244,13 @@ class Hierarchy:
         return self.layers, self.modules, self.unused, self.clusterings
 
     @cached_property
-    def _module_of(self) -> dict[Unit, int]:
-        return {unit: number for number, module in enumerate(self.modules) for unit in module}
-
-    def _edges(self) -> chain[tuple[Unit, Unit]]:
-        return chain.from_iterable(
-            (((layer, before), (layer + 1, after)) for after, before in np.argwhere(edges).tolist())
-            for layer, edges in enumerate(self.connections)
-        )
+    def _rows(self) -> list[NDArray[np.int64]]:
+        """The module of each unit, layer by layer."""
+        rows = [np.full(size, NO_MODULE, np.int64) for size in self.sizes]
+        for number, module in enumerate(self.modules):
+            for layer, unit in module:
+                rows[layer][unit] = number
+        return rows
 
     def _units_in(self, module: int, layer: int) -> frozenset[int]:
         if not 0 <= module < len(self.modules):

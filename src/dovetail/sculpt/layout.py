@@ -34,6 +34,8 @@ class Block:
         The numbers of the units in their layer.
     along, across : array of float
         Where each of them stands.
+    pitch : float
+        The distance of two of them side by side.
     box : tuple of float
         The area of the module here: (from, to) along the layer, then across.
     room : float
@@ -45,6 +47,7 @@ class Block:
     units: NDArray[np.int64]
     along: NDArray[np.float64]
     across: NDArray[np.float64]
+    pitch: float
     box: Box
     room: float = 0.0
 
@@ -57,10 +60,8 @@ class Layout:
     ----------
     blocks : tuple of Block
         Layer by layer, in the order in which they stand.
-    pitch : tuple of float
-        For each layer the distance of two units side by side.
     lines : tuple of int
-        For each layer in how many lines its units are.
+        For each layer in how many lines its units are, unused ones apart.
     length, depth : float
         The size of the whole, along and across the layers.
     picture : tuple of float or None
@@ -68,7 +69,6 @@ class Layout:
     """
 
     blocks: tuple[Block, ...]
-    pitch: tuple[float, ...]
     lines: tuple[int, ...]
     length: float
     depth: float
@@ -107,6 +107,7 @@ def lay_out(
     unused: bool = False,
     pixels: Pixels | None = None,
     rooms: Sequence[float] = (),
+    order: Sequence[NDArray[np.int64]] | None = None,
 ) -> Layout:
     """Return where to draw the units: modules side by side in an order that avoids crossings, over what feeds them.
 
@@ -120,6 +121,8 @@ def lay_out(
         Where each input is in the picture that they make up. They have no areas then.
     rooms : sequence of float
         For each module how much space its name needs, along a layer. It gets it in the layer with the most to spare.
+    order : sequence of array of int, optional
+        The units of each layer in their order, when that is known.
 
     Examples
     --------
@@ -131,8 +134,7 @@ def lay_out(
     >>> [(block.layer, block.module, block.along.round(2).tolist()) for block in layout.blocks[:3]]
     [(0, 0, [0.5, 1.5]), (0, 1, [2.8, 3.8]), (1, 0, [1.0])]
     """
-    columns = None if pixels is None else pixels[0]
-    order = order_units(hierarchy, order_modules(hierarchy, columns), columns)
+    order = best_order(hierarchy, pixels) if order is None else order
     members = membership(hierarchy)
     rows = [
         Row(layer, _groups(order[layer], members[layer], unused, pixels is not None and layer == 0))
@@ -149,21 +151,33 @@ def lay_out(
     if pixels is not None:
         ends.append((0.0, float(pixels[0].max() + 1) * size))
     start, end = min((first for first, _ in ends), default=0.0), max((last for _, last in ends), default=0.0)
-    step = min(max(0.6, 0.14 * (end - start)), 6.0)
+    step = min(max(0.6, 0.3 + 0.08 * (end - start)), 16.0)
     blocks: list[Block] = []
     height, picture = 0.0, None
     if pixels is not None and places is not None:
         height = float(pixels[1].max() + 1) * size
         picture = (ends[-1][0] - start, ends[-1][1] - start, 0.0, height)
         for module, units in rows[0].groups:
-            blocks.append(Block(0, module, units, places[0][units] - start, places[1][units], picture))
+            blocks.append(Block(0, module, units, places[0][units] - start, places[1][units], size, picture))
         height += step
     for row in moving:
         blocks += _blocks(row, start, height)
         height += row.depth + 2 * PAD + step
-    pitch = [row.pitch if pixels is None or row.layer else size for row in rows]
-    lines = [row.lines for row in rows]
-    return Layout(tuple(blocks), tuple(pitch), tuple(lines), end - start, height - step, picture)
+    return Layout(tuple(blocks), tuple(row.lines for row in rows), end - start, height - step, picture)
+
+
+def best_order(hierarchy: Hierarchy, pixels: Pixels | None = None) -> tuple[NDArray[np.int64], ...]:
+    """Return the units of each layer in an order in which few edges cross.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> one = frozenset({(0, 0), (0, 1), (1, 0), (1, 1)})
+    >>> [row.tolist() for row in best_order(Hierarchy((np.array([[0, 1], [1, 0]], bool),), (), (one,)))]
+    [[1, 0], [0, 1]]
+    """
+    columns = None if pixels is None else pixels[0]
+    return order_units(hierarchy, order_modules(hierarchy, columns), columns)
 
 
 def _groups(order: NDArray[np.int64], members: NDArray[np.int64], unused: bool, mixed: bool) -> list[Group]:
@@ -178,7 +192,7 @@ def _groups(order: NDArray[np.int64], members: NDArray[np.int64], unused: bool, 
 def _pixel_size(pixels: Pixels, rest: float) -> float:
     """Return a size of pixels at which the picture suits the other layers."""
     columns, lines = pixels[0].max() + 1, pixels[1].max() + 1
-    return float(min(max(10.0, 0.6 * rest) / columns, 9.0 / lines))
+    return float(min(max(10.0, 0.6 * rest) / columns, 12.0 / lines))
 
 
 def _blocks(row: Row, start: float, height: float) -> list[Block]:
@@ -188,7 +202,7 @@ def _blocks(row: Row, start: float, height: float) -> list[Block]:
         along, across = row.inside(number)
         middle, half = float(row.middles[number]) - start, float(row.widths[number]) / 2
         box = (middle - half, middle + half, height, height + row.depth + 2 * PAD)
-        found.append(
-            Block(row.layer, module, units, along + middle, across + height + PAD, box, row.rooms[number])
-        )
+        across = across + height + PAD
+        pitch, room = row.pitches[number], row.rooms[number]
+        found.append(Block(row.layer, module, units, along + middle, across, pitch, box, room))
     return found

@@ -11,6 +11,7 @@ NO_MODULE, UNUSED = -1, -2
 """What `membership` says of a unit that is in no module, and of one that is not used."""
 
 _SWEEPS = 4
+_WORTH = 0.65  # inputs and outputs leave the order of their numbers if so few of the crossings remain
 
 
 def membership(hierarchy: Hierarchy) -> tuple[NDArray[np.int64], ...]:
@@ -128,7 +129,8 @@ def order_units(
 ) -> tuple[NDArray[np.int64], ...]:
     """Return the units of each layer in the order in which they are drawn: by module, and then so that few edges cross.
 
-    Units in no module come after the others, unused ones last.
+    Inputs and outputs stay in the order of their numbers unless another one is much better. Units in no module come
+    after the others, unused ones last.
 
     Parameters
     ----------
@@ -142,40 +144,59 @@ def order_units(
     Examples
     --------
     >>> import numpy as np
-    >>> edges = (np.array([[1, 1, 0, 0], [0, 0, 1, 1]], bool), np.array([[0, 1], [1, 0]], bool))
+    >>> edges = (np.array([[0, 0, 1, 1], [1, 1, 0, 0]], bool), np.array([[0, 1], [1, 0]], bool))
     >>> one = frozenset((layer, unit) for layer, size in enumerate([4, 2, 2]) for unit in range(size))
     >>> [row.tolist() for row in order_units(Hierarchy(edges, (), (one,)), [0])]
-    [[0, 1, 2, 3], [0, 1], [1, 0]]
+    [[0, 1, 2, 3], [1, 0], [0, 1]]
     """
     position = np.array([*np.argsort(modules), len(modules) + 1, len(modules)], np.int64)  # and at -2, -1
     groups = [position[row] for row in membership(hierarchy)]
-    edges = surviving(hierarchy)
-    order = [np.lexsort((np.arange(len(row)), row)) for row in groups]
+    start = [np.lexsort((np.arange(len(row)), row)) for row in groups]
     if places is not None:
-        order[0] = np.argsort(places, kind="stable")
+        start[0] = np.argsort(places, kind="stable")
+    edges, last = surviving(hierarchy), len(start) - 1
+    best, few = _sweep(start, groups, edges, range(1, last))
+    for layers in (range(last), range(last + 1)):  # with the inputs, and with the outputs too
+        order, fewer = _sweep(best, groups, edges, layers[places is not None :])
+        if fewer < _WORTH * few:
+            best, few = order, fewer
+    return tuple(best)
+
+
+def _sweep(
+    order: list[NDArray[np.int64]],
+    groups: list[NDArray[np.int64]],
+    edges: tuple[NDArray[np.bool_], ...],
+    layers: range,
+) -> tuple[list[NDArray[np.int64]], float]:
+    """Move the units of some layers to the mean places of those they are connected to, within their groups.
+
+    Return the best order on the way, and how many edges cross in it.
+    """
 
     def cost() -> float:
-        return sum(crossings(layer[np.ix_(order[k + 1], order[k])]) for k, layer in enumerate(edges))
+        return sum(crossings(links[np.ix_(order[k + 1], order[k])]) for k, links in enumerate(edges))
 
+    order = list(order)
     best, lowest = list(order), cost()
-    last = len(order) - 1
     for sweep in range(2 * _SWEEPS):
         upwards = sweep % 2 == 0
-        for layer in range(1, last + 1) if upwards else range(last - 1, -1, -1):
-            if layer == 0 and places is not None:
+        for layer in layers if upwards else reversed(layers):
+            near = layer - 1 if upwards else layer + 1
+            if not 0 <= near < len(order):
                 continue
-            near, links = (layer - 1, edges[layer - 1]) if upwards else (layer + 1, edges[layer].T)
+            links = edges[near] if upwards else edges[layer].T
             rank = np.empty(len(order[near]))
-            rank[order[near]] = np.arange(len(rank))
+            rank[order[near]] = np.linspace(0, 1, len(rank))
             own = np.empty(len(order[layer]))
-            own[order[layer]] = np.arange(len(own)) * len(rank) / max(len(own), 1)
+            own[order[layer]] = np.linspace(0, 1, len(own))
             degree = links.sum(1)
             mean = np.where(degree > 0, links @ rank / np.maximum(degree, 1), own)
             kept = order[layer]
             order[layer] = kept[np.lexsort((mean[kept], groups[layer][kept]))]
         if (found := cost()) < lowest:
             best, lowest = list(order), found
-    return tuple(best)
+    return best, lowest
 
 
 def _by_first_inputs(hierarchy: Hierarchy, places: NDArray[np.float64] | None) -> list[int]:

@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 
+from .layout_order import UNUSED
+
 PAD = 0.5
 """From the outermost units of a group to the border of its area."""
 GAP = 0.3
@@ -19,6 +21,7 @@ GAP = 0.3
 LONGEST_ROW = 64
 """A layer with more units than this is drawn smaller, and in several lines."""
 _LINES_DEPTH = 3.0  # steps that such lines take up together
+_UNUSED_PITCH = 0.4  # of unused units, beside that of the others
 _SWEEPS = 24
 
 Group = tuple[int, NDArray[np.int64]]
@@ -37,12 +40,12 @@ class Row:
 
     Attributes
     ----------
-    pitch : float
-        The distance of two units side by side.
     lines : int
-        In how many lines the units are.
+        In how many lines the units are, unused ones apart.
     depth : float
         From the first line to the last.
+    pitches : list of float
+        For each group the distance of two units side by side; unused ones are closer together.
     rooms : list of float
         For each group the space, at the start of its area, that is kept free.
     middles : array of float
@@ -58,10 +61,15 @@ class Row:
 
     def __init__(self, layer: int, groups: list[Group]) -> None:
         self.layer, self.groups = layer, groups
-        total = sum(len(units) for _, units in groups)
-        self.pitch = min(1.0, math.sqrt(LONGEST_ROW * _LINES_DEPTH / max(total, 1)))
-        self.lines = max(1, math.ceil(total * self.pitch / LONGEST_ROW))
-        self.depth = (self.lines - 1) * self.pitch
+        total = sum(len(units) for module, units in groups if module != UNUSED)
+        pitch = min(1.0, math.sqrt(LONGEST_ROW * _LINES_DEPTH / max(total, 1)))
+        self.lines = max(1, math.ceil(total * pitch / LONGEST_ROW))
+        self.depth = (self.lines - 1) * pitch
+        small = pitch * _UNUSED_PITCH
+        self.pitches = [small if module == UNUSED else pitch for module, _ in groups]
+        self._lines = [
+            1 + int((self.depth + PAD) / small) if module == UNUSED else self.lines for module, _ in groups
+        ]
         self.rooms = [0.0] * len(groups)
         self.middles = np.zeros(len(groups))
         self.close_up()
@@ -69,8 +77,10 @@ class Row:
     @property
     def widths(self) -> NDArray[np.float64]:
         """How long the area of each group is."""
-        columns = np.array([math.ceil(len(units) / self.lines) for _, units in self.groups], np.float64)
-        return np.asarray((columns - 1) * self.pitch + 2 * PAD + self.rooms, np.float64)
+        columns = [
+            math.ceil(len(units) / lines) for (_, units), lines in zip(self.groups, self._lines, strict=True)
+        ]
+        return (np.array(columns, np.float64) - 1) * self.pitches + 2 * PAD + self.rooms
 
     @property
     def offsets(self) -> NDArray[np.float64]:
@@ -96,16 +106,23 @@ class Row:
         self.middles = self.middles - sum(self.ends) / 2
 
     def move(self, wanted: NDArray[np.float64], weights: NDArray[np.float64]) -> None:
-        """Put the middles as near to where they are wanted as their order and sizes let them."""
-        offsets = self.offsets
-        self.middles = isotonic_regression(wanted - offsets, weights=weights).x + offsets
+        """Put the middles as near to where they are wanted as their order and sizes let them.
+
+        A group without a weight stays close to the one before it.
+        """
+        offsets, held = self.offsets, np.flatnonzero(weights)
+        if len(held):
+            shifts = isotonic_regression((wanted - offsets)[held], weights=weights[held]).x
+            follows = np.searchsorted(held, np.arange(len(offsets)), side="right") - 1
+            self.middles = shifts[np.maximum(follows, 0)] + offsets
 
     def inside(self, group: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return where the units of a group are: along, from the middle of its area; across, from the last line."""
+        lines, pitch = self._lines[group], self.pitches[group]
         number = np.arange(len(self.groups[group][1]), dtype=np.float64)
-        column, line = number // self.lines, number % self.lines
-        along = column * self.pitch + PAD + self.rooms[group] - self.widths[group] / 2
-        return along, self.depth - line * self.pitch
+        column, line = number // lines, number % lines
+        along = column * pitch + PAD + self.rooms[group] - self.widths[group] / 2
+        return along, self.depth / 2 + ((lines - 1) / 2 - line) * pitch
 
 
 def make_room(rows: Sequence[Row], rooms: Sequence[float]) -> None:
@@ -176,7 +193,7 @@ def align(
                 if 0 <= near < len(places):
                     sums += links @ places[near]
                     degree += links.sum(1)
-            wanted, weights = row.middles.copy(), np.full(len(row.groups), 1e-3)
+            wanted, weights = row.middles.copy(), np.zeros(len(row.groups))
             for number, (_, units) in enumerate(row.groups):
                 if count := degree[units].sum():
                     own = (row.inside(number)[0] * degree[units]).sum()

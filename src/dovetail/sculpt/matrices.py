@@ -62,12 +62,14 @@ def _named(network: nn.Module | Matrices) -> Iterator[tuple[str, Tensor | ArrayL
         yield from _weights(network, "")
     elif isinstance(network, Mapping):
         for name, tensor in network.items():
-            if np.ndim(tensor) != 1:
+            if np.ndim(tensor) > 1:
                 yield repr(name), tensor
     elif isinstance(network, Tensor | np.ndarray):
-        raise SpecError(f"one array of shape {_shape(network.shape)}; {_WAYS}; for a single layer, a list of one")
+        raise SpecError(
+            f"one array of shape {_shape(network.shape)}; {_WAYS}; for a single layer, a list of one"
+        )
     elif isinstance(network, str | bytes) or not isinstance(network, Iterable):
-        raise SpecError(f"a {type(network).__name__} is no network; {_WAYS}")
+        raise SpecError(f"no network: a value of type {type(network).__name__}; {_WAYS}")
     else:
         for number, matrix in enumerate(network):
             yield f"matrix {number}", matrix
@@ -94,19 +96,20 @@ def _weights(module: nn.Module, name: str) -> Iterator[tuple[str, Tensor]]:
 
 def _edges(name: str, matrix: Tensor | ArrayLike) -> Edges:
     try:
-        if not isinstance(matrix, Tensor):
-            matrix = torch.as_tensor(np.asarray(matrix))
-        values = matrix.detach().cpu().to_dense()
-        finite = bool(torch.isfinite(values).all())
+        # A tensor is compared as it is: numpy has no bfloat16.
+        values = matrix.detach().to_dense() if isinstance(matrix, Tensor) else np.asarray(matrix)
+        if isinstance(values, Tensor):
+            finite, edges = torch.isfinite(values).cpu().numpy(), (values != 0).cpu().numpy()
+        else:
+            finite, edges = np.isfinite(values), values != 0
     except (TypeError, ValueError, RuntimeError) as error:
         raise DataError(f"{name} cannot be read as numbers: {error}") from None
-    if values.dim() != 2:
-        raise ShapeError(f"{name} has shape {_shape(values.shape)}; a matrix is [units, units before]")
-    if 0 in values.shape:
-        raise ShapeError(f"{name} has shape {_shape(values.shape)}; a layer has at least one unit")
-    if not finite:
+    if edges.ndim != 2:
+        raise ShapeError(f"{name} has shape {_shape(edges.shape)}; a matrix is [units, units before]")
+    if 0 in edges.shape:
+        raise ShapeError(f"{name} has shape {_shape(edges.shape)}; a layer has at least one unit")
+    if not finite.all():
         raise DataError(f"{name} has weights that are not finite; train again, or mask them")
-    edges: Edges = (values != 0).numpy()
     edges.setflags(write=False)
     return edges
 

@@ -13,7 +13,9 @@ from .matrices import Edges
 from .quality import Labels
 
 
-def merge_clusters(edges: Sequence[Edges], labels: Sequence[Labels], threshold: float) -> list[NDArray[np.intp]]:
+def merge_clusters(
+    edges: Sequence[Edges], labels: Sequence[Labels], threshold: float
+) -> list[NDArray[np.intp]]:
     """Return the module of every unit, layer by layer.
 
     Two clusters of neighbouring layers are merged where more than a share ``threshold`` of the edges out of the first
@@ -36,7 +38,9 @@ def merge_clusters(edges: Sequence[Edges], labels: Sequence[Labels], threshold: 
     >>> [modules.tolist() for modules in merge_clusters(edges, clusters, 0.9)]
     [[0, 0, 1], [0, 1], [0, 0, 2]]
     """
-    members = [(layer == np.arange(layer.max(initial=-1) + 1)[:, None]).astype(np.float64) for layer in labels]
+    members = [
+        (layer == np.arange(layer.max(initial=-1) + 1)[:, None]).astype(np.float64) for layer in labels
+    ]
     starts = np.cumsum([0, *map(len, members)]).tolist()
     graph: nx.Graph[int] = nx.empty_graph(starts[-1])
     for layer, (before, after) in enumerate(pairwise(members)):

@@ -11,7 +11,7 @@ from .hierarchy import Hierarchy, Unit
 MODULE_COLOURS = (*LINE_COLOURS, "#882211", "#8B2BE2", "#99BB66", "#554466", "#4433AA", "#A58BFF")
 """Colours of modules. People who see few colours can tell the later ones apart as well as the first six."""
 
-CROSSING_COLOUR = "#9AA0A6"
+CROSSING_COLOUR = "#868C93"
 """Of edges from one module to another."""
 UNUSED_COLOUR = "#C4C8CC"
 
@@ -35,7 +35,7 @@ def is_ring(number: int) -> bool:
     >>> is_ring(0), is_ring(12), is_ring(24)
     (False, True, False)
     """
-    return number // len(MODULE_COLOURS) % 2 == 1
+    return number >= 0 and number // len(MODULE_COLOURS) % 2 == 1
 
 
 def checked_names(names: Sequence[str] | None, letter: str, size: int, what: str) -> list[str]:

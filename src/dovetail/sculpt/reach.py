@@ -24,12 +24,12 @@ def used_units(edges: Sequence[Edges]) -> list[NDArray[np.intp]]:
     >>> [units.tolist() for units in used_units([first, last])]
     [[0, 1], [0], [0]]
     """
-    fed = [np.ones(edges[0].shape[1], bool)]
+    fed: list[NDArray[np.bool_]] = [np.ones(edges[0].shape[1], bool)]
     for matrix in edges:
-        fed.append(matrix[:, fed[-1]].any(1))
-    heard = [np.ones(len(edges[-1]), bool)]
+        fed.append(np.any(matrix[:, fed[-1]], axis=1))
+    heard: list[NDArray[np.bool_]] = [np.ones(len(edges[-1]), bool)]
     for matrix in reversed(edges):
-        heard.append(matrix[heard[-1]].any(0))
+        heard.append(np.any(matrix[heard[-1]], axis=0))
     return [np.flatnonzero(one & other) for one, other in zip(fed, reversed(heard), strict=True)]
 
 
@@ -73,10 +73,11 @@ def steady_orders(edges: Sequence[Edges], features: Sequence[Features]) -> list[
     for layer in range(1, len(edges)):
         reached = features[layer]
         sources = edges[0] if sources is None else _follow(edges[layer - 1], sources)
-        counts = np.stack(
-            [part.sum(1) for part in np.split(reached, np.cumsum([len(e) for e in edges[layer:-1]]), axis=1)], axis=1
+        later = np.split(reached, np.cumsum([len(matrix) for matrix in edges[layer:-1]]), axis=1)
+        counts = np.stack([part.sum(1) for part in later], axis=1)
+        bits = np.packbits(
+            np.concatenate([reached[:, reached.shape[1] - outputs :], sources], axis=1), axis=1
         )
-        bits = np.packbits(np.concatenate([reached[:, reached.shape[1] - outputs :], sources], axis=1), axis=1)
         keys = [(row.tobytes(), count) for row, count in zip(bits, counts.tolist(), strict=True)]
         orders.append(np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.intp))
     return orders

@@ -160,6 +160,7 @@ def search(
         staying = (~walk.ended).nonzero().squeeze(1)
         on_round(found.rounds, int(ending.sum()), len(staying))
         if len(staying) <= _LEAVE_BELOW * len(walk.numbers) or walk.accepted.slack() <= _LEAVE_BELOW:
+            drill.close()
             walk, drill = walk.select(staying), None
             if len(staying):
                 walk.accepted = walk.accepted.tightened()

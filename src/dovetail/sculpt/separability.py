@@ -25,7 +25,9 @@ def separability_tests(
     return separability_test("separate", *pair), separability_test("single", *halves)
 
 
-def separability_test(kind: Literal["separate", "single"], one: Features, other: Features) -> SeparabilityTest:
+def separability_test(
+    kind: Literal["separate", "single"], one: Features, other: Features
+) -> SeparabilityTest:
     """Test whether two units, or two groups of units, share fewer later units than chance would give.
 
     Parameters
@@ -50,7 +52,9 @@ def separability_test(kind: Literal["separate", "single"], one: Features, other:
     spread = product * (later**2 - product)
     score = math.sqrt(later * surplus**2 / spread) if spread else abs(surplus) / later
     positive = surplus < 0 if kind == "separate" else surplus >= 0
-    return SeparabilityTest(kind, positive, float(shared), product / later, score if positive else 0.0 - score)
+    return SeparabilityTest(
+        kind, positive, float(shared), product / later, score if positive else 0.0 - score
+    )
 
 
 def decide(separate: SeparabilityTest, single: SeparabilityTest, *, count: int, units: int) -> int:

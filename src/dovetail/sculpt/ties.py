@@ -83,14 +83,15 @@ def _outcomes_differ(
         for place, value in enumerate(values):
             if any(value > most or (value == most and more > count) for more, most in worst.items()):
                 continue  # another number of clusters is better, in whatever order
-            if count not in found:  # units that reach the same are taken apart, if the tests do not prevent it
-                if 0 in verdicts or count < units - 1:
-                    return True
+            if count in found:
+                labels = found[count][place]
+                kept = labels.tobytes()
+                tested = needs_tests(count, modularity(distances, labels), units, method)
+                outcomes |= {verdict or kept for verdict in verdicts} if tested else {kept}
+            elif 0 in verdicts or count < units - 1:
+                return True  # of units that reach the same, some would be put together and some would not
+            else:
                 outcomes |= verdicts
-                continue
-            labels = found[count][place]
-            tested = needs_tests(count, modularity(distances, labels), units, method)
-            outcomes |= {verdict or labels.tobytes() for verdict in verdicts} if tested else {labels.tobytes()}
     return len(outcomes) > 1
 
 

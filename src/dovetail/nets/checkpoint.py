@@ -1,0 +1,93 @@
+"""Weights from a file that may come from anywhere: safetensors, or PyTorch's format without its code."""
+
+from __future__ import annotations
+
+import pickle
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file
+from torch import Tensor
+
+from ..errors import FileFormatError
+
+_NESTED = ("state_dict", "model_state_dict", "model")
+"""Where checkpoints of other programs often keep the weights."""
+
+
+def load_checkpoint(path: str | Path) -> dict[str, Tensor]:
+    """Return the tensors of a checkpoint by name, on the CPU.
+
+    Nothing in the file is ever run: of PyTorch's files only plain weights are read (``weights_only=True``).
+
+    Parameters
+    ----------
+    path : str or Path
+        A ``.safetensors`` file, or what `torch.save` made of a state dict (also inside of a dict, under ``state_dict``,
+        ``model_state_dict`` or ``model``).
+
+    Raises
+    ------
+    FileFormatError
+        For a file that is missing, damaged, foreign, or holds no tensors.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     torch.save(torch.nn.Linear(2, 3).state_dict(), f"{folder}/linear.pt")
+    ...     {name: tuple(tensor.shape) for name, tensor in load_checkpoint(f"{folder}/linear.pt").items()}
+    {'weight': (3, 2), 'bias': (3,)}
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise FileFormatError(f"there is no file {str(path)!r}")
+    try:
+        content = load_file(path) if _is_safetensors(path) else _load_torch(path)
+    except (
+        SafetensorError,
+        OSError,
+        RuntimeError,
+        ValueError,
+        EOFError,
+        KeyError,
+        zipfile.BadZipFile,
+    ) as error:
+        raise FileFormatError(f"{str(path)!r} cannot be read: {_first_line(error)}") from error
+    return _tensors(content, path)
+
+
+def _is_safetensors(path: Path) -> bool:
+    # A safetensors file starts with the length of its header, eight bytes, and the header's brace.
+    with path.open("rb") as file:
+        return file.read(9)[8:] == b"{"
+
+
+def _load_torch(path: Path) -> object:
+    try:
+        return torch.load(path, map_location="cpu", weights_only=True)
+    except pickle.UnpicklingError as error:
+        raise ValueError(
+            "it is no file of weights; write the state dict, with safetensors or torch.save(model.state_dict(), ...)"
+        ) from error
+
+
+def _tensors(content: object, path: Path) -> dict[str, Tensor]:
+    for key in _NESTED:
+        if isinstance(content, Mapping) and isinstance(content.get(key), Mapping):
+            content = content[key]
+    if not isinstance(content, Mapping):
+        raise FileFormatError(
+            f"{str(path)!r} holds a {type(content).__name__}, not a dict of tensors by name"
+        )
+    found = {str(name): value for name, value in content.items() if isinstance(value, Tensor)}
+    if not found:
+        raise FileFormatError(f"{str(path)!r} holds no tensors")
+    return found
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]

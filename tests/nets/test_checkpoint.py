@@ -1,0 +1,70 @@
+"""Weights from files of all kinds, and what is refused."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import save_file
+from torch import nn
+
+from dovetail.errors import FileFormatError
+from dovetail.nets.checkpoint import load_checkpoint
+
+
+@pytest.mark.parametrize("how", ["safetensors", "torch", "nested"])
+def test_weights_come_back(how: str, tmp_path: Path) -> None:
+    state = nn.Linear(3, 2).state_dict()
+    path = tmp_path / "net"
+    if how == "safetensors":
+        save_file(state, path)
+    else:
+        torch.save(state if how == "torch" else {"epoch": 3, "state_dict": state}, path)
+    found = load_checkpoint(path)
+    assert list(found) == list(state)
+    assert all(torch.equal(found[name], state[name]) for name in state)
+
+
+class Evil:
+    """Unpickling this would call a function."""
+
+    def __reduce__(self) -> tuple[object, tuple[str]]:
+        return (print, ("run",))
+
+
+def test_code_in_a_file_is_never_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    torch.save({"weight": Evil()}, tmp_path / "evil.pt")
+    (tmp_path / "evil.pkl").write_bytes(pickle.dumps(Evil()))
+    for name in ("evil.pt", "evil.pkl"):
+        with pytest.raises(FileFormatError):
+            load_checkpoint(tmp_path / name)
+    assert "run" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("content", [b"", b"\0" * 40, b"no weights here", b'\x10\0\0\0\0\0\0\0{"a": '])
+def test_damaged_and_foreign_files_are_refused(content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "net.pt"
+    path.write_bytes(content)
+    with pytest.raises(FileFormatError, match="net.pt"):
+        load_checkpoint(path)
+
+
+def test_a_truncated_file_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "net.pt"
+    torch.save(nn.Linear(30, 20).state_dict(), path)
+    path.write_bytes(path.read_bytes()[:-200])
+    with pytest.raises(FileFormatError, match="cannot be read"):
+        load_checkpoint(path)
+
+
+def test_missing_and_empty_are_named(tmp_path: Path) -> None:
+    with pytest.raises(FileFormatError, match="no file"):
+        load_checkpoint(tmp_path / "nothing")
+    torch.save({"epoch": 3}, tmp_path / "empty.pt")
+    with pytest.raises(FileFormatError, match="no tensors"):
+        load_checkpoint(tmp_path / "empty.pt")
+    torch.save([1, 2], tmp_path / "list.pt")
+    with pytest.raises(FileFormatError, match="list"):
+        load_checkpoint(tmp_path / "list.pt")
