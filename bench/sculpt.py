@@ -1,6 +1,6 @@
 """How fast sculpting is, against a plain PyTorch loop with the same rules in the same run.
 
-``python bench/sculpt.py`` sculpts all 36 trials of [4,2,4] (four seeds, three widths, three depths; 70 cells each) both ways. The
+``python bench/sculpt.py`` sculpts all 36 trials of [4,2,4] (four seeds, three widths, three depths) both ways. The
 plain loop runs one seed of each architecture, all 70 cells, and is counted four times; ``--full`` runs all four.
 """
 
@@ -17,7 +17,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 import dovetail as dt
-from dovetail.sculpt.presets import EDGE_STEPS, UNIT_STEPS, Preset, preset
+from dovetail.sculpting import sculpt_seeds
+from dovetail.sculpting.pruning.presets import EDGE_STEPS, UNIT_STEPS, Preset, preset
 
 TASK = [4, 2, 4]
 WIDTHS, DEPTHS, SEEDS = (24, 36, 48), (1, 2, 3), range(4)
@@ -133,42 +134,30 @@ def plain_trial(hidden: list[int], seed: int, how: Preset) -> int:
     return fewest
 
 
-def timed(what: Callable[[], object]) -> tuple[float, object]:
-    begun = time.perf_counter()
-    result = what()
-    return time.perf_counter() - begun, result
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--full", action="store_true", help="run the plain loop for all four seeds")
     parser.add_argument("--device", default="cpu")
     arguments = parser.parse_args()
-    from dovetail.sculpt import sculpt_seeds
-
     sculpt_seeds(TASK, [8], [0], unit_steps=[0.5], edge_steps=[0.02], device=arguments.device, progress=False)
+    seeds = list(SEEDS) if arguments.full else [0]
     ours = plain = 0.0
     print(
         f"{'network':<16}{'ours, 4 seeds':>16}{'plain, 1 seed':>16}{'ratio a trial':>16}   edges (ours; plain)"
     )
-    for depth in DEPTHS:
-        for width in WIDTHS:
-            hidden = [width] * depth
-            how = preset("[4,2,4]", depth, boolean=True)
-            seconds, statues = timed(
-                lambda: sculpt_seeds(TASK, hidden, SEEDS, device=arguments.device, progress=False)
-            )  # noqa: B023
-            seeds = list(SEEDS) if arguments.full else [0]
-            loop, fewest = timed(lambda: [plain_trial(hidden, seed, how) for seed in seeds])  # noqa: B023
-            loop /= len(seeds)
-            ours, plain = ours + seconds, plain + 4 * loop
-            edges = [statue.edges for statue in statues]  # type: ignore[attr-defined]
-            name = "-".join(map(str, [4, *hidden, 4]))
-            print(
-                f"{name:<16}{seconds:>14.2f} s{loop:>14.1f} s{4 * loop / seconds:>15.0f}x   {edges}; {fewest}",
-                flush=True,
-            )
-    single, _ = timed(lambda: dt.sculpt(TASK, [24], device=arguments.device, progress=False))
+    for hidden in [[width] * depth for depth in DEPTHS for width in WIDTHS]:
+        begun = time.perf_counter()
+        statues = sculpt_seeds(TASK, hidden, SEEDS, device=arguments.device, progress=False)
+        between = time.perf_counter()
+        fewest = [plain_trial(hidden, seed, preset("[4,2,4]", len(hidden), boolean=True)) for seed in seeds]
+        loop, seconds = (time.perf_counter() - between) / len(seeds), between - begun
+        ours, plain = ours + seconds, plain + len(SEEDS) * loop
+        edges = [statue.edges for statue in statues]
+        name, ratio = "-".join(map(str, [4, *hidden, 4])), len(SEEDS) * loop / seconds
+        print(f"{name:<16}{seconds:>14.2f} s{loop:>14.1f} s{ratio:>15.0f}x   {edges}; {fewest}", flush=True)
+    begun = time.perf_counter()
+    dt.sculpt(TASK, [24], device=arguments.device, progress=False)
+    single = time.perf_counter() - begun
     print(f"one trial, 4-24-4, 70 cells: {single:.2f} s")
     print(f"all 36 trials: {ours:.1f} s against {plain:.0f} s: {plain / ours:.0f}x")
 

@@ -1,7 +1,8 @@
 """Success rates of Neural Sculpting: one JSON line per trial.
 
 ``python bench/sculpt_success.py GROUP [GROUP ...] --out FILE`` where a group is ``figure7``, ``figure8``, ``figure10``,
-``figure12``, one task of them such as ``[4,2,4]``, or ``two-digits`` and ``digit-xor`` (``digit-xor:4:784:0,1``: depth, width and seeds).
+``figure12``, one task of them such as ``[4,2,4]``, or ``two-digits`` and ``digit-xor`` (``digit-xor:4:784:0,1``:
+depths, widths and seeds).
 ``docs/sculpting-results.md`` shows what came out.
 """
 
@@ -16,14 +17,16 @@ from pathlib import Path
 
 import dovetail as dt
 from dovetail.data import Dataset
-from dovetail.sculpt import Statue, compare, planted_digits, sculpt_seeds
+from dovetail.sculpting import Statue, compare, planted_digits, sculpt_seeds
 
 SEEDS = range(4)
 USES = (2, 4, 8, 12, 16)
 FIGURES: dict[str, list[list[int]]] = {
     "figure7": [[4, 2, 4], [4, 1, 2, 16], [6, 3, 3, 3], [4, 1, 4]],
     "figure8": [[4, 1, 2, m] for m in USES],
-    "figure10": [[*family, m] for family in ([8, 2], [7, 3, 2], [6, 3, 2], [5, 3, 2], [4, 1, 2, 2]) for m in USES],
+    "figure10": [
+        [*family, m] for family in ([8, 2], [7, 3, 2], [6, 3, 2], [5, 3, 2], [4, 1, 2, 2]) for m in USES
+    ],
     "figure12": [[8, 2, 1, 2, m] for m in USES],
 }
 Row = dict[str, object]
@@ -45,7 +48,9 @@ def boolean_trials(name: list[int], device: str | None) -> Iterator[Row]:
 def verdicts(statue: Statue, task: dt.BooleanTask) -> Row:
     """Return every property by its name, and the whole against the full structure, as in Figures 7 and 8."""
     match = compare(statue.hierarchy, task)
-    found: Row = {entry.name: getattr(match, entry.name) for entry in fields(match) if entry.name != "expected"}
+    found: Row = {
+        entry.name: getattr(match, entry.name) for entry in fields(match) if entry.name != "expected"
+    }
     return found | {"full": compare(statue.hierarchy, task, depth="any").whole}
 
 
@@ -59,12 +64,15 @@ def row_of(statue: Statue, task: str, width: int, depth: int, seconds: float) ->
     }  # fmt: skip
 
 
-def digit_trials(name: str, device: str | None, which: list[str], options: dict[str, object]) -> Iterator[Row]:
+def digit_trials(
+    name: str, device: str | None, which: list[str], options: dict[str, object]
+) -> Iterator[Row]:
     """Yield trials on pairs of MNIST digits."""
     data: Dataset = dt.load(name)
     planted = planted_digits(name)  # type: ignore[arg-type]
     depths, widths, seeds = (
-        [int(part) for part in text.split(",")] for text in [*which, *["2,3,4", "784", "0,1,2,3"][len(which) :]]
+        [int(part) for part in text.split(",")]
+        for text in [*which, *["2,3,4", "784", "0,1,2,3"][len(which) :]]
     )
     for depth in depths:
         for width in widths:
@@ -73,7 +81,11 @@ def digit_trials(name: str, device: str | None, which: list[str], options: dict[
             seconds = time.perf_counter() - begun
             for statue in statues:
                 match = compare(statue.hierarchy, planted)
-                found = {entry.name: getattr(match, entry.name) for entry in fields(match) if entry.name != "expected"}
+                found = {
+                    entry.name: getattr(match, entry.name)
+                    for entry in fields(match)
+                    if entry.name != "expected"
+                }
                 yield row_of(statue, name, width, depth, seconds) | found | {"options": {**options}}
 
 
@@ -82,7 +94,9 @@ def main() -> None:
     parser.add_argument("groups", nargs="+")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--device")
-    parser.add_argument("--options", type=json.loads, default={}, help="options of sculpt, as JSON, for digits")
+    parser.add_argument(
+        "--options", type=json.loads, default={}, help="options of sculpt, as JSON, for digits"
+    )
     arguments = parser.parse_args()
     for group in arguments.groups:
         name, *which = group.split(":")

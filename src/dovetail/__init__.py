@@ -1,7 +1,7 @@
 """Neural networks made of parts that fit.
 
-The names below, and those that the folders `data`, `nets`, `prune`, `population` and `specialists` export, are the
-public surface; everything else may change between versions. They are imported on first use, so that ``import
+The names below, and those that the folders `data`, `nets`, `prune`, `population`, `specialists` and `sculpting` export,
+are the public surface; everything else may change between versions. They are imported on first use, so that ``import
 dovetail`` (and ``dovetail --help``) does not wait for torch.
 
 Examples
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .data import BooleanTask, Dataset, Split, boolean_task, load
     from .nets import build_net, net_builder
     from .population import Population, recompute_batch_norm
+    from .sculpting import Hierarchy, Statue, detect_modules, sculpt
     from .specialists import (
         Composite,
         Specialist,
@@ -37,18 +38,22 @@ _HOMES = {
     "BooleanTask": "data",
     "Composite": "specialists",
     "Dataset": "data",
+    "Hierarchy": "sculpting",
     "Population": "population",
     "Specialist": "specialists",
     "Split": "data",
+    "Statue": "sculpting",
     "boolean_task": "data",
     "build_net": "nets",
     "compatibility": "specialists",
     "compose": "specialists",
     "connectivity": "specialists",
+    "detect_modules": "sculpting",
     "load": "data",
     "net_builder": "nets",
     "open": "specialists",
     "recompute_batch_norm": "population",
+    "sculpt": "sculpting",
     "train_specialists": "specialists",
 }
 
@@ -57,19 +62,23 @@ __all__ = [
     "Composite",
     "Dataset",
     "DovetailError",
+    "Hierarchy",
     "Population",
     "Specialist",
     "Split",
+    "Statue",
     "__version__",
     "boolean_task",
     "build_net",
     "compatibility",
     "compose",
     "connectivity",
+    "detect_modules",
     "load",
     "net_builder",
     "open",
     "recompute_batch_norm",
+    "sculpt",
     "train_specialists",
 ]
 

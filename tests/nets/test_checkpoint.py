@@ -23,7 +23,7 @@ def test_weights_come_back(how: str, tmp_path: Path) -> None:
     else:
         torch.save(state if how == "torch" else {"epoch": 3, "state_dict": state}, path)
     found = load_checkpoint(path)
-    assert list(found) == list(state)
+    assert set(found) == set(state)
     assert all(torch.equal(found[name], state[name]) for name in state)
 
 
@@ -47,7 +47,7 @@ def test_code_in_a_file_is_never_run(tmp_path: Path, capsys: pytest.CaptureFixtu
 def test_damaged_and_foreign_files_are_refused(content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "net.pt"
     path.write_bytes(content)
-    with pytest.raises(FileFormatError, match="net.pt"):
+    with pytest.raises(FileFormatError, match=r"net\.pt"):
         load_checkpoint(path)
 
 

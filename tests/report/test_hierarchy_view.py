@@ -15,9 +15,9 @@ import pytest
 
 from dovetail.errors import ShapeError
 from dovetail.report import hierarchy_fragment, hierarchy_html
-from dovetail.sculpt.hierarchy import Hierarchy
-from dovetail.sculpt.layout_order import surviving
-from dovetail.sculpt.module_style import module_colour
+from dovetail.sculpting.drawing.layout_order import surviving
+from dovetail.sculpting.drawing.module_style import module_colour
+from dovetail.sculpting.modules.hierarchy import Hierarchy
 
 NASTY = """</script ><script>alert(1)</script><img src=x onerror="alert(2)"><!-- <script & 'it'"""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -68,7 +69,9 @@ def _is_safetensors(path: Path) -> bool:
 
 def _load_torch(path: Path) -> object:
     try:
-        return torch.load(path, map_location="cpu", weights_only=True)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # on files that are refused anyway
+            return torch.load(path, map_location="cpu", weights_only=True)
     except pickle.UnpicklingError as error:
         raise ValueError(
             "it is no file of weights; write the state dict, with safetensors or torch.save(model.state_dict(), ...)"

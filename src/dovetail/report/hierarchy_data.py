@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from ..colours import GREY
-from ..sculpt.hierarchy import Hierarchy
-from ..sculpt.layout import Block, Layout, best_order, lay_out
-from ..sculpt.layout_order import membership, surviving
-from ..sculpt.module_style import composition, is_ring, layer_name, module_colour
+from ..sculpting.drawing.layout import Block, Layout, best_order, lay_out
+from ..sculpting.drawing.layout_order import membership, surviving
+from ..sculpting.drawing.module_style import composition, is_ring, layer_name, module_colour
+from ..sculpting.modules.hierarchy import Hierarchy
 
 USUAL_WIDTH = 920.0
 """Pixels up to which most drawings can be kept."""

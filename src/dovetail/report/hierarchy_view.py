@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from html import escape
 from importlib.resources import files
 
-from ..sculpt.hierarchy import Hierarchy
-from ..sculpt.layout_order import surviving
-from ..sculpt.module_style import checked_names, counted, unused_note
+from ..sculpting.drawing.layout_order import surviving
+from ..sculpting.drawing.module_style import checked_names, counted, unused_note
+from ..sculpting.modules.hierarchy import Hierarchy
 from .hierarchy_data import USUAL_WIDTH, hierarchy_data
 from .page import Page, _json
 

@@ -1,0 +1,34 @@
+"""Sculpting: prune a network to the fewest units and edges that do its task, and read the task's modules off it.
+
+`sculpt` is the way in: the search (`pruning`) trains stacks of networks with `dovetail.population.drill` and ends in a
+`Statue`. `detect_modules` finds the `Hierarchy` of modules in any perceptron (`modules`, drawn by `drawing`). `compare`
+says whether it is the planted one; `path_products` and its neighbours look for structure without modules (`measures`).
+"""
+
+from __future__ import annotations
+
+from .measures.digit_structures import planted_digits
+from .measures.separable_inputs import InputSeparability, input_separability
+from .measures.structure import path_products, units_needed
+from .measures.success import Match, compare
+from .modules.detect import detect_modules
+from .modules.hierarchy import Hierarchy, LayerClustering, SeparabilityTest
+from .sculpt import sculpt, sculpt_seeds
+from .statue import Statue
+
+__all__ = [
+    "Hierarchy",
+    "InputSeparability",
+    "LayerClustering",
+    "Match",
+    "SeparabilityTest",
+    "Statue",
+    "compare",
+    "detect_modules",
+    "input_separability",
+    "path_products",
+    "planted_digits",
+    "sculpt",
+    "sculpt_seeds",
+    "units_needed",
+]

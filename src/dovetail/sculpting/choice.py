@@ -1,0 +1,94 @@
+"""Of all cells of a grid, the sparsest network."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+
+from ..nets import NetBuilder
+from ..population.perceptrons import Perceptrons
+from .pruning.grid import Cells
+from .pruning.problem import Problem
+from .statue import Statue
+
+
+def sparsest(edges: Sequence[int], losses: Sequence[float]) -> tuple[int, int]:
+    """Return the place of the network with the fewest edges, and how many have as few.
+
+    Among those the one with the lowest loss is taken, then the first: a rule that knows nothing of modules.
+
+    Examples
+    --------
+    >>> sparsest([3, 2, 2], [0.0, 0.2, 0.1])
+    (2, 2)
+    """
+    place = min(range(len(edges)), key=lambda place: (edges[place], losses[place], place))
+    return place, list(edges).count(edges[place])
+
+
+def make_statue(
+    cells: Cells,
+    place: int,
+    problem: Problem,
+    seeds: Sequence[int],
+    build: NetBuilder,
+    steps: Sequence[Sequence[float]],
+    detection: tuple[float, float],
+) -> Statue:
+    """Return what one seed's cells come to.
+
+    ``steps`` are those for units and for edges, ``detection`` the thresholds of `detect_modules`.
+    """
+    seed, (unit_steps, edge_steps) = seeds[place], steps
+    threshold = 1 - cells.allowed[place] / problem.answers if problem.threshold is None else problem.threshold
+    if place not in cells.learned:
+        network, masks = _network(build, cells.dense, place)
+        accuracy = 1 - cells.wrong[place] / problem.answers
+        return Statue(
+            problem.name,
+            seed,
+            network,
+            masks,
+            "not learned",
+            accuracy,
+            threshold,
+            (),
+            None,
+            None,
+            None,
+            0,
+            *detection,
+        )
+    shape = (max(1, len(unit_steps)), max(1, len(edge_steps)))
+    size = shape[0] * shape[1]
+    first = cells.learned.index(place) * size
+    own = cells.networks.select(torch.arange(first, first + size, device=cells.networks.values.device))
+    histories = cells.steps[first : first + size]
+    chosen, tied = sparsest(*zip(*((steps[-1].edges, steps[-1].loss) for steps in histories), strict=True))
+    network, masks = _network(build, own, chosen)
+    history = tuple(histories[chosen])
+    unit_place, edge_place = divmod(chosen, shape[1])
+    return Statue(
+        problem.name, seed, network, masks, "sculpted" if len(history) > 1 else "unpruned",
+        1 - history[-1].wrong / problem.answers, threshold, history,
+        unit_steps[unit_place] if unit_steps else None, edge_steps[edge_place] if edge_steps else None,
+        own.kept[:, : own.edges].sum(1).view(shape).cpu(), tied, *detection,
+    )  # fmt: skip
+
+
+def _network(build: NetBuilder, stack: Perceptrons, place: int) -> tuple[nn.Module, dict[str, Tensor]]:
+    """Return one member as an ordinary network, and its masks by the names of its parameters."""
+    network = build().eval()
+    masks: dict[str, Tensor] = {}
+    names = [
+        name.removesuffix(".weight") for name, _ in network.named_parameters() if name.endswith(".weight")
+    ]
+    state: dict[str, Tensor] = {}
+    for rows, into in ((stack.values, state), (stack.kept, masks)):
+        one = rows[place : place + 1]
+        for name, weight, bias in zip(names, stack.weights(one), stack.biases(one), strict=True):
+            into[f"{name}.weight"], into[f"{name}.bias"] = weight[0].cpu().clone(), bias[0].cpu().clone()
+    network.load_state_dict(state)
+    return network, masks

@@ -1,0 +1,258 @@
+"""Pictures of networks and the modules in them, with matplotlib."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...colours import GREY
+from ...errors import ShapeError, unknown_name
+from ..modules.hierarchy import Hierarchy
+from .draw_sheet import Sheet
+from .draw_text import write_texts
+from .layout import Layout, Pixels, best_order, lay_out
+from .layout_order import NO_MODULE, UNUSED, membership, surviving
+from .module_style import (
+    CROSSING_COLOUR,
+    UNUSED_COLOUR,
+    checked_names,
+    is_ring,
+    module_colour,
+    unused_note,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.path import Path
+
+Direction = Literal["up", "right"]
+
+MOST_VECTOR_EDGES = 20_000
+"""Edges up to which they stay lines in SVG and PDF files; more become an image, or the file could not be opened."""
+_PALE_PIXEL = "#EEF0F2"
+
+
+def draw_hierarchy(
+    hierarchy: Hierarchy,
+    *,
+    ax: Axes | None = None,
+    direction: Direction = "up",
+    input_names: Sequence[str] | None = None,
+    output_names: Sequence[str] | None = None,
+    module_names: Sequence[str] | None = None,
+    image_shape: tuple[int, int] | None = None,
+    unused: bool = False,
+    legend: bool | None = None,
+    title: str | None = None,
+) -> Axes:
+    """Draw a network layer by layer, its units grouped and coloured by module, with the edges that are left.
+
+    Edges within a module have its colour, those from one module to another are grey. Units stand in an order in which
+    few edges cross. Names are left out where they do not fit; then there are counts for each module.
+
+    Parameters
+    ----------
+    hierarchy : Hierarchy
+        What to draw.
+    ax : Axes, optional
+        Where to draw; a new figure that is as large as the network needs when there is none.
+    direction : {"up", "right"}
+        Where the outputs are: above the inputs, or to the right of them.
+    input_names, output_names : sequence of str, optional
+        Names for all inputs and all outputs, unused ones included; x1, x2, ... and y1, y2, ... when not given.
+    module_names : sequence of str, optional
+        Names for the modules; M1, M2, ... when not given.
+    image_shape : (int, int), optional
+        For inputs that are the pixels of an image: its height and width. They are drawn as that image, each pixel in
+        the colour of its module.
+    unused : bool
+        Whether unused units are drawn too, small and grey.
+    legend : bool, optional
+        Whether there is a list of the modules. When not given, there is one if not all of their names fit.
+    title : str, optional
+        What to write above.
+
+    Returns
+    -------
+    Axes
+        With the drawing in it. Nothing is shown or saved.
+
+    Raises
+    ------
+    ShapeError
+        When there are more or fewer names, or pixels, than units.
+    SpecError
+        When the direction is not known.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> edges = (np.array([[1, 1, 0, 0], [0, 0, 1, 1]], bool), np.eye(2, dtype=bool))
+    >>> left = frozenset({(0, 0), (0, 1), (1, 0), (2, 0)})
+    >>> right = frozenset({(0, 2), (0, 3), (1, 1), (2, 1)})
+    >>> ax = draw_hierarchy(Hierarchy(edges, (), (left, right)), title="two parts")
+    >>> sorted(text.get_text() for text in ax.texts if text.get_text().startswith("x"))
+    ['x1', 'x2', 'x3', 'x4']
+    """
+    if direction not in get_args(Direction):
+        raise unknown_name("direction", direction, get_args(Direction))
+    sizes = hierarchy.sizes
+    names = (
+        checked_names(input_names, "x", sizes[0], "inputs"),
+        checked_names(output_names, "y", sizes[-1], "outputs"),
+        checked_names(module_names, "M", len(hierarchy.modules), "modules"),
+    )
+    pixels = None if image_shape is None else _pixels(image_shape, sizes[0], direction)
+    sheet = Sheet(hierarchy, direction, names, unused_note(hierarchy, unused), title, legend, ax)
+    order = best_order(hierarchy, pixels)
+    plain = lay_out(hierarchy, unused=unused, pixels=pixels, order=order)
+    layout = lay_out(hierarchy, unused=unused, pixels=pixels, order=order, rooms=sheet.rooms(plain))
+    ax = sheet.open(layout)
+    _draw_areas(ax, sheet, layout, len(hierarchy.modules))
+    _draw_edges(ax, sheet, layout, hierarchy)
+    _draw_units(ax, sheet, layout)
+    if image_shape is not None:
+        _draw_pixels(ax, sheet, layout, membership(hierarchy)[0], image_shape)
+    write_texts(ax, sheet, layout)
+    return ax
+
+
+def _pixels(shape: tuple[int, int], inputs: int, direction: Direction) -> Pixels:
+    """Return the places of pixels along and across; the image stands upright in both directions."""
+    height, width = shape
+    if height < 1 or width < 1 or height * width != inputs:
+        raise ShapeError(
+            f"an image of {height} × {width} pixels for {inputs} inputs; give image_shape=(height, width)"
+        )
+    row, column = np.divmod(np.arange(inputs, dtype=np.float64), width)
+    return (column, height - 1 - row) if direction == "up" else (row, column)
+
+
+def _draw_areas(ax: Axes, sheet: Sheet, layout: Layout, modules: int) -> None:
+    """Draw a soft area behind the units of each module."""
+    from matplotlib.colors import to_rgba
+    from matplotlib.patches import PathPatch
+
+    for module in range(modules):
+        colour = module_colour(module)
+        for corners in layout.areas(module):
+            path = _rounded(np.array([sheet.xy(*corner) for corner in corners]), 0.3)
+            ax.add_patch(
+                PathPatch(
+                    path,
+                    facecolor=to_rgba(colour, 0.13),
+                    edgecolor=to_rgba(colour, 0.45),
+                    linewidth=0.8,
+                    zorder=1,
+                    gid=f"area-{module + 1}",
+                )
+            )
+
+
+def _rounded(corners: NDArray[np.float64], radius: float) -> Path:
+    """Return a closed path with round corners."""
+    from matplotlib.path import Path
+
+    points, codes = [], []
+    for before, corner, after in zip(np.roll(corners, 1, 0), corners, np.roll(corners, -1, 0), strict=True):
+        ends = []
+        for other in (before, after):
+            length = float(np.hypot(*(other - corner)))
+            ends.append(corner + (other - corner) * min(radius / length, 0.5) if length else corner)
+        points += [ends[0], corner, ends[1]]
+        codes += [Path.LINETO if points[:-3] else Path.MOVETO, Path.CURVE3, Path.CURVE3]
+    return Path([*points, points[0]], [*codes, Path.CLOSEPOLY])
+
+
+def _draw_edges(ax: Axes, sheet: Sheet, layout: Layout, hierarchy: Hierarchy) -> None:
+    """Draw all edges as one artist: the more there are, the thinner and fainter."""
+    from matplotlib.collections import LineCollection
+    from matplotlib.colors import to_rgba
+
+    members, places = membership(hierarchy), layout.places(hierarchy.sizes)
+    lines, owners = [], []
+    for layer, edges in enumerate(surviving(hierarchy)):
+        end, start = np.nonzero(edges)
+        lines.append(np.stack([places[layer][start], places[layer + 1][end]], 1))
+        inside = members[layer][start] == members[layer + 1][end]
+        owners.append(np.where(inside, members[layer][start], NO_MODULE))
+    segments, owner = np.concatenate(lines), np.concatenate(owners)
+    order = np.argsort(owner >= 0, kind="stable")  # grey ones below
+    across, inside = np.bincount(owner >= 0, minlength=2)
+    palette = [to_rgba(CROSSING_COLOUR, _alpha(across))]
+    palette += [to_rgba(module_colour(module), _alpha(inside)) for module in range(len(hierarchy.modules))]
+    ax.add_collection(
+        LineCollection(
+            list(sheet.points(segments[order])),
+            colors=np.array(palette)[owner[order] + 1],
+            linewidths=min(1.3, max(0.25, 1.3 * (100 / max(len(owner), 1)) ** 0.25)),
+            rasterized=len(owner) > MOST_VECTOR_EDGES,
+            zorder=2,
+            gid="edges",
+        ),
+        autolim=False,
+    )
+
+
+def _alpha(lines: int) -> float:
+    """Return how opaque lines are: the more, the less."""
+    return float(min(0.9, max(0.05, (120 / max(lines, 1)) ** 0.3)))
+
+
+def _draw_units(ax: Axes, sheet: Sheet, layout: Layout) -> None:
+    """Draw the units of each module in each layer as circles that cannot touch, however large the axes are."""
+    from matplotlib.collections import EllipseCollection
+
+    for block in layout.blocks:
+        if layout.picture and block.layer == 0:
+            continue
+        size = block.pitch * (0.7 if block.module == UNUSED else 0.56)
+        colour = {UNUSED: UNUSED_COLOUR, NO_MODULE: GREY}.get(block.module) or module_colour(block.module)
+        fine = size * sheet.scale < 6  # points; a border would hide the circle
+        ax.add_collection(
+            EllipseCollection(
+                size,
+                size,
+                0,
+                units="xy",
+                offsets=sheet.points(np.stack([block.along, block.across], 1)),
+                offset_transform=ax.transData,
+                facecolors="white" if is_ring(block.module) else colour,
+                edgecolors=colour if is_ring(block.module) else "none" if fine else "white",
+                linewidths=(size * sheet.scale / 6 if is_ring(block.module) else 0.0 if fine else 0.8),
+                zorder=3,
+                gid=f"units-{block.layer}-{block.module + 1}",
+            ),
+            autolim=False,
+        )
+
+
+def _draw_pixels(
+    ax: Axes, sheet: Sheet, layout: Layout, members: NDArray[np.int64], shape: tuple[int, int]
+) -> None:
+    """Draw inputs as an image, each in the colour of its module."""
+    from matplotlib.colors import to_rgb
+    from matplotlib.patches import Rectangle
+
+    assert layout.picture is not None
+    palette = [to_rgb(_PALE_PIXEL), to_rgb(GREY)]  # unused, in no module
+    palette += [to_rgb(module_colour(number)) for number in range(members.max() + 1)]
+    start, end, low, high = layout.picture
+    (left, bottom), (right, top) = sheet.xy(start, low), sheet.xy(end, high)
+    bottom, top = min(bottom, top), max(bottom, top)
+    ax.imshow(
+        np.array(palette)[members - UNUSED].reshape(*shape, 3),
+        extent=(left, right, bottom, top),
+        interpolation="nearest",
+        aspect="equal",
+        zorder=4,
+        gid="pixels",
+    )
+    ax.add_patch(
+        Rectangle(
+            (left, bottom), right - left, top - bottom, fill=False, edgecolor=GREY, linewidth=0.8, zorder=5
+        )
+    )

@@ -1,0 +1,224 @@
+"""The sheet that a network is drawn on: how large it is, where things are on it, and which names there is space for."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..modules.hierarchy import Hierarchy
+from .draw_labels import LINE, SPACE, Labels, group_labels, text_width, unit_labels
+from .layout import Block, Layout
+from .layout_rows import PAD
+from .module_style import composition, layer_name
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+STEP = 30.0
+"""Points for a step, where there is space enough."""
+WIDEST, HIGHEST = 936.0, 792.0
+"""Of a new figure, in points."""
+NARROWEST, LOWEST = 200.0, 130.0
+LARGE, SMALL, TINY = 11.0, 7.5, 7.0
+"""Sizes of text other than names, in points."""
+_TITLE = 28.0  # points that a title takes
+_MOST_ROOM = 3.0  # steps for the name of a module
+_FLAT, _UPRIGHT, _COUNTS, _NOTHING = range(4)  # ways to name inputs and outputs, the most telling first
+_MARK = 30.0  # points that a mark in the legend takes, with the space around it
+
+
+class Sheet:
+    """A sheet for one drawing: how large it is, and what is written on it.
+
+    Parameters
+    ----------
+    hierarchy : Hierarchy
+        What is drawn.
+    direction : str
+        Where the outputs are: "up" or "right".
+    names : three lists of str
+        Of all inputs, outputs and modules.
+    note : str
+        What to write in the corner.
+    title : str or None
+        What to write above.
+    legend : bool or None
+        Whether there is a list of modules; None: when their names do not fit elsewhere, but it does.
+    ax : Axes or None
+        What to draw into; None: a new figure.
+
+    Attributes
+    ----------
+    scale : float
+        Points for a step, once it is open.
+    labels : two of Labels
+        What is written beside the inputs, and beside the outputs.
+    with_layer_names, with_legend : bool
+        Whether these are written.
+    """
+
+    def __init__(
+        self,
+        hierarchy: Hierarchy,
+        direction: str,
+        names: tuple[list[str], list[str], list[str]],
+        note: str,
+        title: str | None,
+        legend: bool | None,
+        ax: Axes | None,
+    ) -> None:
+        self.hierarchy, self.up, self.names = hierarchy, direction == "up", names
+        self.note, self.title, self.legend = note, title, legend
+        self._ax, self._space, self._largest = ax, (WIDEST, HIGHEST - _TITLE * bool(title)), STEP
+        if ax is not None:
+            extent, point = ax.get_window_extent(), ax.figure.dpi / 72
+            self._space, self._largest = (extent.width / point, extent.height / point), 1.5 * STEP
+        self.scale = self._largest
+        self.labels = [Labels((), False, 0.0)] * 2
+        self.with_layer_names = self.up and self._layer_names_width() < 0.22 * self._space[0]
+        self.with_legend = bool(legend)
+
+    def xy(self, along: float, across: float) -> tuple[float, float]:
+        """Return a place on the sheet."""
+        return (along, across) if self.up else (across, -along)
+
+    def points(self, places: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return places on the sheet, ``[..., 2]``."""
+        return places if self.up else places[..., ::-1] * np.array([1.0, -1.0])
+
+    def rooms(self, layout: Layout) -> list[float]:
+        """Return how much room along a layer the name of each module needs, given a layout without such rooms."""
+        self._fit(layout)
+        sizes = [text_width(name, bold=True) if self.up else LINE - 2 for name in self.names[2]]
+        return [min((size + 2) / (0.9 * self.scale), _MOST_ROOM) for size in sizes]
+
+    def open(self, layout: Layout) -> Axes:
+        """Choose what is written and how large a step is; return axes with the limits to draw within."""
+        self._choose(layout)
+        left, right, bottom, top = self._margins([labels.depth for labels in self.labels])
+        wide, high = self._size(layout)
+        ax = self._ax or self._new_axes(wide * self.scale + left + right, high * self.scale + bottom + top)
+        low = 0.0 if self.up else -layout.length
+        ax.set_xlim(-left / self.scale, wide + right / self.scale)
+        ax.set_ylim(low - bottom / self.scale, low + high + top / self.scale)
+        ax.set_aspect("equal", adjustable="box")
+        ax.set_axis_off()
+        return ax
+
+    def _size(self, layout: Layout) -> tuple[float, float]:
+        """Return width and height of the network, in steps."""
+        length, depth = max(layout.length, 1.0), max(layout.depth, 1.0)
+        return (length, depth) if self.up else (depth, length)
+
+    def _choose(self, layout: Layout) -> None:
+        """Choose what is written, as much as there is space for, and how many points a step has."""
+        self._fit(layout)
+        width, height = self._space
+        fits = self._legend_width() < 0.35 * width and len(self.names[2]) * 1.3 * LINE < height
+        if self.legend is None and fits and not self._all_modules_named(layout):
+            self.with_legend = True
+            self._fit(layout)
+        if not self.up:
+            nearest = min((b - a for (_, a), (_, b) in pairwise(layer_middles(layout))), default=math.inf)
+            self.with_layer_names = nearest * self.scale > self._layer_names_width()
+
+    def _fit(self, layout: Layout) -> None:
+        """Find the most telling names of inputs and outputs that there is space for, and the scale that they leave."""
+        hows, depths = [_FLAT, _FLAT], [0.0, 0.0]
+        largest = self._scale_beside(layout, depths)
+        while True:
+            self.scale = self._scale_beside(layout, depths)
+            self.labels = [self._end_labels(layout, end, how) for end, how in enumerate(hows)]
+            shorter = [
+                how + (how < _COUNTS and not labels.complete)
+                for how, labels in zip(hows, self.labels, strict=True)
+            ]
+            if self.scale < 0.6 * largest:  # the network matters more than the names
+                deepest = depths.index(max(depths))
+                shorter[deepest] = min(hows[deepest] + 1, _NOTHING)
+            deeper = [max(labels.depth, depth) for labels, depth in zip(self.labels, depths, strict=True)]
+            if shorter != hows:
+                hows, depths = shorter, [0.0, 0.0]
+            elif deeper != depths:
+                depths = deeper
+            else:
+                return
+
+    def _scale_beside(self, layout: Layout, depths: list[float]) -> float:
+        """Return how many points a step can have when names of such a depth are beside the network."""
+        left, right, bottom, top = self._margins(depths)
+        (wide, high), (width, height) = self._size(layout), self._space
+        return max(1.0, min(self._largest, (width - left - right) / wide, (height - bottom - top) / high))
+
+    def _end_labels(self, layout: Layout, end: int, how: int) -> Labels:
+        """Return the names of the inputs or of the outputs, or what takes less space."""
+        layer = 0 if end == 0 else len(layout.lines) - 1
+        blocks = [block for block in layout.blocks if block.layer == layer]
+        if how == _NOTHING:
+            return Labels((), False, 0.0)
+        if how == _COUNTS:
+            what = "output" if end else "input"
+            return group_labels(blocks, self.names[2], what, self.scale, layout.length, along=self.up)
+        if layout.lines[layer] > 1 or (layout.picture and end == 0):
+            return Labels((), False, 0.0, complete=False)
+        return unit_labels(blocks, self.names[end], self.scale, along=self.up and how == _FLAT)
+
+    def _margins(self, depths: list[float]) -> tuple[float, float, float, float]:
+        """Return the points needed at the left, right, bottom and top of the network."""
+        legend = self.with_legend * self._legend_width()
+        note = LINE * bool(self.note)
+        inputs, outputs = (depth + 2 * SPACE for depth in depths)
+        if self.up:
+            left = SPACE + self.with_layer_names * self._layer_names_width()
+            return left, SPACE + legend, inputs + note, outputs
+        return inputs, outputs + legend, LINE + 2 * SPACE + note, 2 * SPACE
+
+    def _layer_names_width(self) -> float:
+        layers = len(self.hierarchy.sizes)
+        return max(text_width(layer_name(layer, layers), SMALL) for layer in range(layers)) + 3 * SPACE
+
+    def _legend_width(self) -> float:
+        return max((text_width(text) for text in self.legend_texts()), default=0.0) + _MARK
+
+    def legend_texts(self) -> list[str]:
+        """Return what the legend says of each module."""
+        layers = len(self.hierarchy.sizes)
+        return [
+            f"{name}: {composition(module, layers)}"
+            for name, module in zip(self.names[2], self.hierarchy.modules, strict=True)
+        ]
+
+    def is_named(self, block: Block) -> bool:
+        """Return whether the name of a block's module stands in it."""
+        if block.module < 0 or not block.room:
+            return False
+        width = text_width(self.names[2][block.module], bold=True)
+        if self.up:
+            return width < (block.room + PAD / 2) * self.scale
+        return block.room * self.scale > LINE - 3 and width < (2 * PAD + 0.6) * self.scale
+
+    def _all_modules_named(self, layout: Layout) -> bool:
+        named = {block.module for block in layout.blocks if self.is_named(block)}
+        for labels in self.labels:
+            named |= {label.module for label in labels.labels if label.group}
+        return named.issuperset(range(len(self.hierarchy.modules)))
+
+    def _new_axes(self, width: float, height: float) -> Axes:
+        """Return axes that fill a new figure, below its title."""
+        import matplotlib.pyplot as plt
+
+        title = _TITLE if self.title else 0.0
+        least = text_width(self.title, LARGE) + 4 * SPACE if self.title else 0.0
+        width, height = max(width, NARROWEST, min(least, WIDEST)), max(height, LOWEST)
+        figure = plt.figure(figsize=(width / 72, (height + title) / 72))
+        return figure.add_axes((0, 0, 1, height / (height + title)))
+
+
+def layer_middles(layout: Layout) -> list[tuple[int, float]]:
+    """Return the layers that have something in them, and the middle of each across the drawing."""
+    boxes = {block.layer: block.box for block in layout.blocks}
+    return [(layer, (box[2] + box[3]) / 2) for layer, box in sorted(boxes.items())]

@@ -1,0 +1,212 @@
+"""Whether outputs leave the inputs alone that they do not need, tested on path products.
+
+References
+----------
+.. [1] Patil, Michael, Dovrolis, "Neural Sculpting: Uncovering hierarchically modular task structure in neural
+   networks through pruning and network analysis", NeurIPS 2023, section 2.1 and appendix G.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+import networkx as nx
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from ...data.boolean import BooleanTask, Planted
+from ...errors import DataError, ShapeError, SpecError
+from .structure import Weights, path_products
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Group: TypeAlias = tuple[Collection[int], Collection[int]]
+"""Inputs, and the outputs that use them; both count from 0."""
+
+_ROUNDING = 1e-12
+"""Differences this small, beside the largest path product, come from rounding."""
+
+
+@dataclass(frozen=True)
+class GroupTest:
+    """Welch's test that other outputs are linked more weakly to a group of inputs than the group's own.
+
+    Attributes
+    ----------
+    inputs, outputs : tuple of int
+        The inputs of the group, and its own outputs: those that use them.
+    own, other : float
+        Mean path product from the inputs to their own outputs, and to all other outputs.
+    t, p_value : float
+        Welch's t of ``other - own``, and the chance of so low a value if both means were equal.
+    rejected : bool
+        Whether equal means are rejected: the other outputs use these inputs less.
+    """
+
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+    own: float
+    other: float
+    t: float
+    p_value: float
+    rejected: bool
+
+    def __str__(self) -> str:
+        means = f"own outputs {self.own:.3g}, others {self.other:.3g}"
+        verdict = "rejected" if self.rejected else "not rejected"
+        return (
+            f"inputs {list(self.inputs)}: {means}, t = {self.t:.2f}, p = {self.p_value:.2g}; equal: {verdict}"
+        )
+
+
+@dataclass(frozen=True)
+class InputSeparability:
+    """The tests of all groups of inputs.
+
+    Attributes
+    ----------
+    tests : tuple of GroupTest
+        One for each group, in the order given.
+    alpha : float
+        The level at which equal means are rejected.
+    """
+
+    tests: tuple[GroupTest, ...]
+    alpha: float
+
+    @property
+    def rejected(self) -> bool:
+        """Whether equal means are rejected for every group: the network shows the groups."""
+        return all(test.rejected for test in self.tests)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a row for each group."""
+        import pandas as pd
+
+        return pd.DataFrame([vars(test) for test in self.tests])
+
+    def __iter__(self) -> Iterator[GroupTest]:
+        return iter(self.tests)
+
+    def __len__(self) -> int:
+        return len(self.tests)
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.tests))
+
+
+def input_separability(
+    network: Weights, groups: Iterable[Group] | Planted | BooleanTask, *, alpha: float = 0.05
+) -> InputSeparability:
+    """Test whether groups of inputs are used by their own outputs more than by the others.
+
+    For each group, the path products (see `path_products`) from its inputs to the other outputs are compared
+    with those to its own outputs: a test of two means with unknown standard deviations [1]_. The null
+    hypothesis is that the means are equal, the alternative that the other outputs' mean is lower.
+
+    Samples without spread are common in pruned networks. If neither has any, t is -inf (p = 0) where the
+    other outputs' mean is lower, inf (p = 1) where it is higher, and 0 (p = 0.5) where they are equal.
+
+    Parameters
+    ----------
+    network : Module or sequence of array
+        Dense layers, or weight matrices ``[units, units before]``.
+    groups : iterable of (inputs, outputs), Planted or BooleanTask
+        Inputs with the outputs that use them, as in ``[({0, 1}, {0, 1}), ({2, 3}, {2, 3})]``. From a planted
+        structure, every module with inputs and the outputs that it leads to, directly or through others;
+        modules that lead to all outputs have none to compare with and are left out.
+    alpha : float
+        The level at which to reject.
+
+    Returns
+    -------
+    InputSeparability
+        The tests, and in ``.rejected`` whether all of them reject, as in Table 1 of [1]_.
+
+    Examples
+    --------
+    >>> hidden = [[1, 2, 0, 0], [2, 1, 0, 0], [0, 0, 1, 1]]
+    >>> found = input_separability([hidden, [[1, 1, 0], [2, 1, 0], [0, 0, 1]]], [({0, 1}, {0, 1})])
+    >>> print(found)
+    inputs [0, 1]: own outputs 3.75, others 0, t = -7.83, p = 0.0022; equal: rejected
+    >>> found.rejected
+    True
+    """
+    if not 0 < alpha < 1:
+        raise SpecError(f"alpha must be above 0 and below 1; got {alpha}")
+    products = path_products(network)
+    if products.ndim != 2:
+        raise ShapeError(f"the test takes one network; got a population of {len(products)}: give one member")
+    if isinstance(groups, BooleanTask | Planted):
+        groups = _planted_groups(groups, outputs=len(products))
+    tests = tuple(_test(products, inputs, outputs, alpha) for inputs, outputs in groups)
+    if not tests:
+        raise SpecError("no groups of inputs to test; give some, as in [({0, 1}, {0, 1})]")
+    return InputSeparability(tests, alpha)
+
+
+def _planted_groups(task: BooleanTask | Planted, outputs: int) -> list[Group]:
+    planted = task.planted if isinstance(task, BooleanTask) else task
+    if planted is None:
+        raise SpecError(
+            f"task {getattr(task, 'name', task)!r} has no planted structure; give groups of inputs"
+        )
+    graph = planted.to_networkx()
+    own = {
+        module.name: frozenset(
+            output
+            for name in {module.name, *nx.descendants(graph, module.name)}
+            for output in graph.nodes[name]["outputs"]
+        )
+        for module in planted
+    }
+    groups = [(module.inputs, own[module.name]) for module in planted if module.inputs]
+    comparable: list[Group] = [(inputs, used_by) for inputs, used_by in groups if len(used_by) < outputs]
+    if not comparable:
+        names = ", ".join(str(module) for module in planted)
+        raise SpecError(f"every planted module with inputs leads to all outputs, nothing to compare: {names}")
+    return comparable
+
+
+def _test(
+    products: NDArray[np.float64], inputs: Collection[int], outputs: Collection[int], alpha: float
+) -> GroupTest:
+    columns, own = sorted(set(inputs)), sorted(set(outputs))
+    for what, units, size in (("input", columns, products.shape[1]), ("output", own, products.shape[0])):
+        if units and not 0 <= units[0] <= units[-1] < size:
+            raise ShapeError(f"{what}s {units}: the network's {what}s are 0 to {size - 1}")
+    other = [unit for unit in range(len(products)) if unit not in own]
+    values = [products[np.ix_(rows, columns)].ravel() for rows in (other, own)]
+    if min(map(len, values)) < 2:
+        raise DataError(
+            f"inputs {columns} with outputs {own} give {len(values[1])} path products, and {len(values[0])} with the "
+            f"other outputs; a test of means needs two or more of each"
+        )
+    t, p_value = _welch_less(*values)
+    means = [float(sample.mean()) for sample in values]
+    return GroupTest(tuple(columns), tuple(own), means[1], means[0], t, p_value, rejected=p_value < alpha)
+
+
+def _welch_less(first: NDArray[np.float64], second: NDArray[np.float64]) -> tuple[float, float]:
+    """Return Welch's t, and p for the alternative that the first mean is lower."""
+    scale = max(first.max(), second.max())
+    if scale == 0:
+        return 0.0, 0.5
+    samples = [values / scale for values in (first, second)]
+    # From rounding alone, equal values can have a spread, and equal means a difference.
+    spreads = [0.0 if np.ptp(sample) < _ROUNDING else float(sample.std(ddof=1)) for sample in samples]
+    difference = float(samples[0].mean() - samples[1].mean())
+    if not any(spreads):
+        if abs(difference) < _ROUNDING:
+            return 0.0, 0.5
+        return (-np.inf, 0.0) if difference < 0 else (np.inf, 1.0)
+    one, two = (
+        (float(sample.mean()), spread, len(sample)) for sample, spread in zip(samples, spreads, strict=True)
+    )
+    # Not ttest_ind: it warns about samples without spread, which are no fault here.
+    found = stats.ttest_ind_from_stats(*one, *two, equal_var=False, alternative="less")
+    return float(found.statistic), float(found.pvalue)

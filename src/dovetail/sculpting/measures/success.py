@@ -1,0 +1,216 @@
+"""Whether the modules found in a network are the ones planted in its task: counted, never judged by eye.
+
+References
+----------
+.. [1] Patil, Michael, Dovrolis, "Neural Sculpting: Uncovering hierarchically modular task structure in neural
+   networks through pruning and network analysis", NeurIPS 2023, section 5.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field, fields
+from typing import Literal, NamedTuple
+
+import networkx as nx
+import numpy as np
+
+from ...data.boolean import BooleanTask, Planted
+from ...errors import ShapeError, SpecError
+from ..modules.hierarchy import Hierarchy
+from .digit_structures import PlantedPixels
+
+
+@dataclass(frozen=True)
+class Match:
+    """What a hierarchy has in common with a planted structure.
+
+    A module holds an input or output if that unit is in it. A module feeds another if an edge leads from one
+    of its units to a unit of the other.
+
+    Attributes
+    ----------
+    whole : bool
+        The modules are the planted ones: they can be paired off so that both of each pair hold the same inputs
+        and the same outputs. A planted module with neither is paired with one of hidden units alone. (Success
+        in Figures 7, 8 and 12b of [1]_.)
+    feeds : bool
+        They also feed one another as planted, and nothing else. Never true when ``whole`` is not.
+    inputs, outputs : bool
+        Two inputs (outputs) are in one module exactly if they were planted in one. (Input and output modules
+        in Figures 10, 12a and 13.)
+    hidden : bool
+        As many modules hold outputs as planted, and no hidden unit is in any other. (Hidden units separated in
+        Figure 10; only for tasks whose inputs need no function of their own before the output modules.)
+    intermediate : bool
+        As many modules without inputs are fed by modules with inputs as planted. (Single intermediate module
+        in Figure 12a, where it counts even if outputs have merged with it.)
+    middle : bool
+        As many modules as planted hold inputs, hold outputs, and are made of hidden units alone: where none is
+        planted, every hidden unit is in a module with inputs or outputs. (Middle layer in Figure 13.)
+    expected : Planted
+        The structure that the hierarchy was compared with.
+
+    References
+    ----------
+    .. [1] Patil, Michael, Dovrolis, "Neural Sculpting", NeurIPS 2023, section 5.
+    """
+
+    whole: bool
+    feeds: bool
+    inputs: bool
+    outputs: bool
+    hidden: bool
+    intermediate: bool
+    middle: bool
+    expected: Planted = field(repr=False)
+
+    def __str__(self) -> str:
+        verdicts = {entry.name: getattr(self, entry.name) for entry in fields(self)}
+        return ", ".join(
+            f"{name} {'yes' if v else 'no'}" for name, v in verdicts.items() if name != "expected"
+        )
+
+
+def compare(
+    hierarchy: Hierarchy, planted: Planted | BooleanTask, *, depth: int | Literal["any"] | None = None
+) -> Match:
+    """Compare the modules found in a network with those planted in its task.
+
+    Parameters
+    ----------
+    hierarchy : Hierarchy
+        What was found.
+    planted : Planted or BooleanTask
+        What was planted. Every input must be used, except for the pixels of `planted_digits`: of those, each
+        planted module needs some.
+    depth : int, "any" or None
+        The number of hidden layers for which to take the planted structure; ``"any"`` takes the full structure
+        even where the network is too shallow for it. Left out, it is that of the network.
+
+    Returns
+    -------
+    Match
+        What agrees: the whole, the partition of inputs, that of outputs, and other properties.
+
+    Examples
+    --------
+    >>> from dovetail.data.boolean import boolean_task
+    >>> halves = np.kron(np.eye(2), np.ones((1, 2))) > 0
+    >>> modules = [{(0, 0), (0, 1), (1, 0), (2, 0), (2, 1)}, {(0, 2), (0, 3), (1, 1), (2, 2), (2, 3)}]
+    >>> layers = [[{0, 1}, {2, 3}], [{0}, {1}], [{0, 1}, {2, 3}]]
+    >>> found = Hierarchy(
+    ...     connections=(halves, halves.T),
+    ...     layers=tuple(tuple(map(frozenset, clusters)) for clusters in layers),
+    ...     modules=tuple(map(frozenset, modules)),
+    ... )
+    >>> print(compare(found, boolean_task([4, 2, 4])))
+    whole yes, feeds yes, inputs yes, outputs yes, hidden yes, intermediate yes, middle yes
+    """
+    structure = _planted_for(hierarchy, planted, depth)
+    found, expected = _found(hierarchy), _expected(hierarchy, structure)
+    whole = Counter(found.ends) == Counter(expected.ends)
+    return Match(
+        whole=whole,
+        feeds=whole and nx.is_isomorphic(found.graph(), expected.graph(), node_match=dict.__eq__),
+        inputs=found.partition("inputs") == expected.partition("inputs"),
+        outputs=found.partition("outputs") == expected.partition("outputs"),
+        hidden=found.kinds["outputs"] == expected.kinds["outputs"] and _outputs_own_hidden(hierarchy),
+        intermediate=len(found.fed_by_inputs) == len(expected.fed_by_inputs),
+        middle=found.kinds == expected.kinds,
+        expected=structure,
+    )
+
+
+class _Ends(NamedTuple):
+    """What a module holds of a network's two ends. A task cannot name hidden units."""
+
+    inputs: frozenset[int]
+    outputs: frozenset[int]
+
+
+@dataclass(frozen=True)
+class _Modules:
+    """Found or planted modules, in a form in which they can be compared."""
+
+    ends: list[_Ends]
+    feeds: set[tuple[int, int]]
+
+    def partition(self, side: Literal["inputs", "outputs"]) -> set[frozenset[int]]:
+        return {getattr(module, side) for module in self.ends} - {frozenset()}
+
+    @property
+    def kinds(self) -> dict[str, int]:
+        return {
+            "inputs": sum(bool(module.inputs) for module in self.ends),
+            "outputs": sum(bool(module.outputs) for module in self.ends),
+            "neither": sum(not module.inputs and not module.outputs for module in self.ends),
+        }
+
+    @property
+    def fed_by_inputs(self) -> set[int]:
+        return {fed for feeder, fed in self.feeds if self.ends[feeder].inputs and not self.ends[fed].inputs}
+
+    def graph(self) -> nx.DiGraph[int]:
+        graph: nx.DiGraph[int] = nx.DiGraph()
+        graph.add_nodes_from((place, {"ends": module}) for place, module in enumerate(self.ends))
+        graph.add_edges_from(self.feeds)
+        return graph
+
+
+def _planted_for(
+    hierarchy: Hierarchy, planted: Planted | BooleanTask, depth: int | Literal["any"] | None
+) -> Planted:
+    structure = planted.planted if isinstance(planted, BooleanTask) else planted
+    if structure is None:
+        raise SpecError(f"{planted!r} has no planted structure to compare with; give a Planted")
+    if isinstance(depth, str) and depth != "any":
+        raise SpecError(
+            f"depth={depth!r}: give a number of hidden layers, 'any', or None for the network's own"
+        )
+    if depth != "any":
+        structure = structure.for_depth(len(hierarchy.sizes) - 2 if depth is None else depth)
+    inputs, outputs = (
+        frozenset().union(*units)
+        for units in ([module.inputs for module in structure], [module.outputs for module in structure])
+    )
+    if not inputs <= set(range(hierarchy.sizes[0])) or outputs != set(range(hierarchy.sizes[-1])):
+        raise ShapeError(
+            f"a network with {hierarchy.sizes[0]} inputs and {hierarchy.sizes[-1]} outputs is not for a task with "
+            f"{len(inputs)} and {len(outputs)} in its planted modules; compare it with its own task"
+        )
+    return structure
+
+
+def _found(hierarchy: Hierarchy) -> _Modules:
+    last = len(hierarchy.sizes) - 1
+    ends = [
+        _Ends(*(frozenset(unit for layer, unit in module if layer == end) for end in (0, last)))
+        for module in hierarchy.modules
+    ]
+    module_of = [np.full(size, -1) for size in hierarchy.sizes]
+    for place, module in enumerate(hierarchy.modules):
+        for layer, unit in module:
+            module_of[layer][unit] = place
+    feeds: set[tuple[int, int]] = set()
+    for layer, edges in enumerate(hierarchy.connections):
+        to, source = np.nonzero(edges)
+        pairs = np.stack([module_of[layer][source], module_of[layer + 1][to]], axis=1)
+        feeds.update((feeder, fed) for feeder, fed in np.unique(pairs, axis=0).tolist() if feeder != fed)
+    return _Modules(ends, {pair for pair in feeds if -1 not in pair})
+
+
+def _expected(hierarchy: Hierarchy, planted: Planted) -> _Modules:
+    unused = {unit for layer, unit in hierarchy.unused if layer == 0}
+    if not isinstance(planted, PlantedPixels):
+        unused = set()
+    # A module of which no input is used keeps them all, so that no found module is like it.
+    ends = [_Ends(module.inputs - unused or module.inputs, module.outputs) for module in planted]
+    place = {module.name: number for number, module in enumerate(planted)}
+    return _Modules(ends, {(place[module.name], place[fed]) for module in planted for fed in module.feeds})
+
+
+def _outputs_own_hidden(hierarchy: Hierarchy) -> bool:
+    last = len(hierarchy.sizes) - 1
+    layers = [{layer for layer, _ in module} for module in hierarchy.modules]
+    return all(last in reached for reached in layers if reached & set(range(1, last)))

@@ -1,0 +1,117 @@
+"""Whether clusters came about by chance: equal distances, of which another order of the units would take another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+
+import numpy as np
+
+from .agglomerate import agglomerate, halves, needs_tests
+from .alternatives import alternatives
+from .distances import Distances
+from .hierarchy import LayerClustering
+from .method import Method
+from .quality import Labels, badness, modularity, score_of
+from .reach import Features
+from .separability import decide, separability_tests
+
+
+def depends_on_ties(
+    features: Features, distances: Distances, method: Method, labels: Labels, clustering: LayerClustering
+) -> bool:
+    """Return whether joining equally near clusters in another order could have led to other clusters.
+
+    When it says no, the order cannot have mattered; where ties are too many to follow, it did not in a few others.
+
+    Parameters
+    ----------
+    features, distances, method
+        What was clustered, and how.
+    labels, clustering
+        What came out.
+
+    Examples
+    --------
+    >>> from dovetail.sculpting.modules.distances import unit_distances
+    >>> chain = np.array([[1, 1, 0, 0, 0, 0], [0, 1, 1, 0, 0, 0], [0, 0, 1, 1, 0, 0], [0, 0, 0, 0, 1, 1]], dtype=bool)
+    >>> layer = chain, unit_distances(chain), Method()
+    >>> depends_on_ties(*layer, *agglomerate(*layer))
+    True
+    """
+    # Units that reach the same are joined before all others, in whatever order.
+    _, kinds, kind, sizes = np.unique(
+        (distances == 0).argmax(1), return_index=True, return_inverse=True, return_counts=True
+    )
+    if len(kinds) == 1 or clustering.best is None:
+        return False
+    if len(kinds) < clustering.best == clustering.chosen:
+        return True  # of units that reach the same, some were put together and some were not
+    ways = alternatives(distances[np.ix_(kinds, kinds)], sizes, method.linkage)
+    if ways is None:
+        return any(not _same(labels, other) for other in _in_other_orders(features, distances, method))
+    if all(len(clusterings) == 1 for clusterings in ways.values()):
+        return False
+    found = {count: [way[kind] for way in clusterings] for count, clusterings in ways.items()}
+    if len(kinds) < len(features):
+        found[len(kinds)] = [kind]
+    return _outcomes_differ(features, distances, method, clustering, found)
+
+
+def _outcomes_differ(
+    features: Features,
+    distances: Distances,
+    method: Method,
+    clustering: LayerClustering,
+    found: dict[int, list[Labels]],
+) -> bool:
+    """Return whether the clusterings that can be found, by their number of clusters, lead to more than one outcome."""
+    units = len(features)
+    scores = {
+        count: [badness(score_of(features, distances, labels, method.score), method.score) for labels in ways]
+        for count, ways in found.items()
+    }
+    for count, value in clustering.metric.items():
+        scores.setdefault(count, [badness(value, method.score)])
+    worst = {count: max(values) for count, values in scores.items()}
+    verdicts = {
+        decide(*separability_tests(pair, halves(features, labels)), count=0, units=units)
+        for pair, labels in product(_joined_first(features, found), found[2])
+    }
+    outcomes: set[int | bytes] = set()
+    for count, values in scores.items():
+        for place, value in enumerate(values):
+            if any(value > most or (value == most and more > count) for more, most in worst.items()):
+                continue  # another number of clusters is better, in whatever order
+            if count in found:
+                labels = found[count][place]
+                kept = labels.tobytes()
+                tested = needs_tests(count, modularity(distances, labels), units, method)
+                outcomes |= {verdict or kept for verdict in verdicts} if tested else {kept}
+            elif 0 in verdicts or count < units - 1:
+                return True  # of units that reach the same, some would be put together and some would not
+            else:
+                outcomes |= verdicts
+    return len(outcomes) > 1
+
+
+def _joined_first(features: Features, found: dict[int, list[Labels]]) -> Iterator[Features]:
+    """Yield the features of every two units that can be the first to be joined."""
+    apart = len(features) - 1
+    if apart not in found:  # any two that reach the same
+        yield features[[0, 0]]
+    for labels in found.get(apart, []):
+        yield features[np.bincount(labels)[labels] == 2]
+
+
+def _in_other_orders(features: Features, distances: Distances, method: Method) -> Iterator[Labels]:
+    units, shuffle = len(features), np.random.default_rng(0)
+    for number in range(max(4, 200 // units)):
+        order = shuffle.permutation(units) if number else np.arange(units)[::-1]
+        labels, _ = agglomerate(features[order], distances[np.ix_(order, order)], method)
+        yield labels[np.argsort(order)]
+
+
+def _same(one: Labels, other: Labels) -> bool:
+    """Return whether two clusterings are the same but for the names of the clusters."""
+    return bool(np.array_equal(one[:, None] == one, other[:, None] == other))

@@ -1,0 +1,199 @@
+"""The whole search of one architecture: dense networks, then units, then edges, over a grid of steps and seeds.
+
+Cells of the grid that differ only in the step for edges prune the same units, and all cells of a seed start from the
+same dense network. So a seed trains once, its units are pruned once for every step for units, and only then does it
+fork into all cells. What comes out is what each cell would have found on its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from ...data.dataset import Split
+from ...population.drill import Drill, Drilling
+from ...population.memory import free_memory
+from ...population.perceptrons import Perceptrons
+from .problem import Problem
+from .proposals import EdgeProposal, Proposal, UnitProposal
+from .search import Accepted, Found, search
+
+DENSE_TRIES = 10
+"""How often a dense network may train before it counts as not able to learn the task."""
+
+_STREAMS = {"dense": 0, "units": 1_000, "edges": 1_000_000}
+"""Where each phase's random streams begin; a round takes one."""
+
+_ROWS = 16
+"""How many times over a member's numbers are in memory while it is pruned."""
+
+
+@dataclass(frozen=True)
+class Cells:
+    """What a grid found, seed by seed.
+
+    Attributes
+    ----------
+    networks : Perceptrons
+        The sculpted networks: for each seed that learned the task its cells, steps for units first.
+    steps : list of list of Accepted
+        What each of them accepted, the dense network first.
+    learned : list of int
+        The places of the seeds that learned the task.
+    dense : Perceptrons
+        The dense networks of all seeds.
+    wrong : list of int
+        What the dense networks got wrong.
+    allowed : list of int
+        What each seed's networks were allowed to get wrong.
+    trainings : int
+        Trainings in all.
+    """
+
+    networks: Perceptrons
+    steps: list[list[Accepted]]
+    learned: list[int]
+    dense: Perceptrons
+    wrong: list[int]
+    allowed: list[int]
+    trainings: int
+
+
+def sculpt_cells(
+    networks: Perceptrons,
+    seeds: Sequence[int],
+    problem: Problem,
+    how: Drilling,
+    *,
+    unit_steps: Sequence[float],
+    edge_steps: Sequence[float],
+    trained: bool,
+    news: Callable[[str, int, int], None],
+) -> Cells:
+    """Run all cells of a grid, of all seeds, in lockstep.
+
+    Parameters
+    ----------
+    networks : Perceptrons
+        A network for each seed, changed in place.
+    seeds : sequence of int
+        What decides on order and noise.
+    problem : Problem
+        On the device of the networks.
+    how : Drilling
+        How every training goes.
+    unit_steps, edge_steps : sequence of float
+        Shares to prune at first; an empty one leaves its phase out.
+    trained : bool
+        Whether the networks are trained already.
+    news : callable
+        Called with the phase, how many of its members have just ended, and how many it has.
+    """
+    device = networks.values.device
+    wrong, loss, trainings = _train_dense(networks, list(seeds), problem, how, trained=trained)
+    if problem.threshold is None:
+        allowed = wrong.clone()
+    else:
+        allowed = torch.full_like(wrong, errors_allowed(problem.threshold, problem.answers))
+    learned = (wrong <= allowed).nonzero().squeeze(1)
+    units = sum(networks.widths[1:-1])
+    steps = [
+        [Accepted("dense", 1, units, networks.edges, int(wrong[place]), float(loss[place]))]
+        for place in learned.tolist()
+    ]
+    cells, of_seed = networks.select(learned), learned
+    phases: list[tuple[str, Sequence[float], Proposal]] = [
+        ("units", unit_steps, UnitProposal(problem.val)),
+        ("edges", edge_steps, EdgeProposal()),
+    ]
+    for phase, sizes, proposal in phases:
+        if not sizes or not len(of_seed):
+            continue
+        forks = torch.arange(len(of_seed), device=device).repeat_interleave(len(sizes))
+        own = torch.tensor(sizes, dtype=torch.float64, device=device).repeat(len(of_seed))
+        of_seed = of_seed[forks]
+        found = _in_parts(
+            cells.select(forks), [seeds[place] for place in of_seed.tolist()], own, proposal, phase, problem, how,
+            allowed[of_seed], news,
+        )  # fmt: skip
+        cells, trainings = found.networks, trainings + found.trainings
+        steps = [steps[fork] + more for fork, more in zip(forks.tolist(), found.steps, strict=True)]
+    return Cells(cells, steps, learned.tolist(), networks, wrong.tolist(), allowed.tolist(), trainings)
+
+
+def errors_allowed(threshold: float, answers: int) -> int:
+    """Return how many of so many answers may be wrong at an accuracy of at least the threshold.
+
+    Examples
+    --------
+    >>> errors_allowed(1.0, 64), errors_allowed(0.99, 100), errors_allowed(0.98, 1)
+    (0, 1, 0)
+    """
+    allowed = int((1 - threshold) * answers + 1)
+    while (answers - allowed) / answers < threshold - 1e-12:
+        allowed -= 1
+    return allowed
+
+
+def _train_dense(
+    networks: Perceptrons, seeds: list[int], problem: Problem, how: Drilling, *, trained: bool
+) -> tuple[Tensor, Tensor, int]:
+    """Train until all do the task, or have tried often enough; return errors, losses and trainings."""
+    wrong, loss = Drill(networks, seeds, problem.train, problem.val, how).measure()
+    waiting = torch.arange(len(networks), device=wrong.device)
+    enough = -1 if problem.threshold is None else errors_allowed(problem.threshold, problem.answers)
+    if trained:
+        waiting = waiting[:0] if problem.threshold is None else waiting[wrong > enough]
+    trainings = 0
+    for attempt in range(DENSE_TRIES):
+        if not len(waiting):
+            break
+        part = networks.select(waiting)
+        drill = Drill(part, [seeds[place] for place in waiting.tolist()], problem.train, problem.val, how)
+        best = drill.train(_STREAMS["dense"] + attempt)
+        drill.close()
+        networks.values[waiting], wrong[waiting], loss[waiting] = part.values, best.wrong, best.loss
+        trainings += len(waiting)
+        # Without a threshold the network's own accuracy is the measure: one training gives it.
+        waiting = waiting[:0] if problem.threshold is None else waiting[best.wrong > enough]
+    return wrong, loss, trainings
+
+
+def _in_parts(
+    networks: Perceptrons,
+    seeds: list[int],
+    steps: Tensor,
+    proposal: Proposal,
+    phase: str,
+    problem: Problem,
+    how: Drilling,
+    allowed: Tensor,
+    news: Callable[[str, int, int], None],
+) -> Found:
+    """Search with as many members at once as memory holds."""
+    most = members_at_once(networks, problem.train, how)
+    whole = Found(networks, [], 0, 0)
+    for part in torch.arange(len(networks), device=steps.device).split(most):
+        found = search(
+            networks.select(part), [seeds[place] for place in part.tolist()], steps[part], proposal, phase=phase,
+            train=problem.train, val=problem.val, how=how, allowed=allowed[part], stream=_STREAMS[phase],
+            on_round=lambda _round, left, _going: news(phase, left, len(networks)),
+        )  # fmt: skip
+        networks.values[part], networks.kept[part] = found.networks.values, found.networks.kept
+        whole.steps += found.steps
+        whole.trainings += found.trainings
+        whole.rounds = max(whole.rounds, found.rounds)
+    return whole
+
+
+def members_at_once(networks: Perceptrons, train: Split, how: Drilling) -> int:
+    """Return how many members to prune together: half of the memory that is free."""
+    numbers = _ROWS * networks.values.shape[1] + how.batch_size * (
+        3 * sum(networks.widths) + train.x.shape[1]
+    )
+    device = networks.values.device
+    free = torch.cuda.mem_get_info(device)[0] if device.type == "cuda" else free_memory()
+    return max(1, int(free / 2 // (4 * numbers)))

@@ -1,0 +1,99 @@
+"""What to prune next: units that the loss does not hang on, or edges of small magnitude."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from ...data.dataset import Split
+from ...population.perceptrons import count_edges
+from .compact import Compact
+from .percentile import above_percentile
+
+_AT_ONCE = 64 * 2**20
+"""Numbers in the activations of one pass."""
+
+
+class Proposal(Protocol):
+    """A way to choose what to prune."""
+
+    def __call__(self, members: Compact, shares: Tensor) -> Tensor:
+        """Return what each member may keep when these shares of its units or edges are gone."""
+
+    def smallest(self, widths: tuple[int, ...]) -> float:
+        """Return one unit or edge as a share of all there are in networks of these widths."""
+
+    def gone(self, members: Compact) -> Tensor:
+        """Return the share from which to start."""
+
+
+class UnitProposal:
+    """Keep the hidden units that score above a percentile of all of them, by loss sensitivity.
+
+    Units that went earlier score 0 and stay in the percentile.
+
+    Parameters
+    ----------
+    split : Split
+        Clean samples on which units are scored.
+    """
+
+    def __init__(self, split: Split) -> None:
+        self._split = split
+
+    def smallest(self, widths: tuple[int, ...]) -> float:
+        """Return one unit as a share of all hidden ones."""
+        return 1 / sum(widths[1:-1])
+
+    def gone(self, members: Compact) -> Tensor:
+        """Return 0 for all: every unit is there."""
+        return torch.zeros(len(members), dtype=torch.float64, device=members.stack.values.device)
+
+    def __call__(self, members: Compact, shares: Tensor) -> Tensor:
+        """Return what is kept: no weight into or out of a pruned unit, and not its bias."""
+        scores = sensitivity(members, self._split)
+        stays = above_percentile(torch.cat(scores, 1), shares, sum(members.widths[1:-1]))
+        kept = members.stack.kept.clone()
+        weights, biases = members.stack.weights(kept), members.stack.biases(kept)
+        for place, units in enumerate(stays.split([score.shape[1] for score in scores], 1)):
+            weights[place] &= units[:, :, None]
+            weights[place + 1] &= units[:, None, :]
+            biases[place] &= units
+        return kept
+
+
+class EdgeProposal:
+    """Keep the edges whose magnitude lies above a percentile of all of them, pruned ones included."""
+
+    def smallest(self, widths: tuple[int, ...]) -> float:
+        """Return one edge as a share of all there are."""
+        return 1 / count_edges(widths)
+
+    def gone(self, members: Compact) -> Tensor:
+        """Return the share of edges that are gone already."""
+        kept = members.stack.kept[:, : members.stack.edges].sum(1).double()
+        return 1 - kept / members.edges
+
+    def __call__(self, members: Compact, shares: Tensor) -> Tensor:
+        """Return what is kept: biases are never pruned."""
+        edges = members.stack.edges
+        kept = members.stack.kept.clone()
+        magnitudes = members.stack.values[:, :edges].abs()
+        kept[:, :edges] &= above_percentile(magnitudes, shares, members.edges)
+        return kept
+
+
+def sensitivity(members: Compact, split: Split) -> list[Tensor]:
+    """Return the mean over a split of ``abs(∂L/∂a · a)`` for every hidden unit, layer by layer."""
+    stack = members.stack
+    at_once = max(64, _AT_ONCE // (len(stack) * max(stack.widths)))
+    total: list[Tensor] = []
+    for start in range(0, len(split), at_once):
+        x, y = split.x[start : start + at_once], split.y[start : start + at_once]
+        # A part's scores are a mean of derivatives of a mean: it counts by the square of its share.
+        share = (len(x) / len(split)) ** 2
+        scores = [score * share for score in stack.sensitivity(x, y)]
+        total = [a + b for a, b in zip(total, scores, strict=True)] if total else scores
+    return total

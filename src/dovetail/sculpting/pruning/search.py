@@ -1,0 +1,197 @@
+"""Prune in steps until the task is no longer done, then in smaller steps: for many networks in lockstep.
+
+Every member has its own step and its own last accepted network. In a round each prunes a little more than it has
+accepted, all train, and those that still do the task accept. The others go back and halve their step; who fails at
+a step of a single unit or edge is done and leaves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+from ...data.dataset import Split
+from ...population.drill import Drill, Drilling
+from ...population.perceptrons import Perceptrons
+from .compact import Compact
+from .proposals import Proposal
+
+_LEAVE_BELOW = 0.8
+"""Members that are done leave, and matrices are cut, when what is left is at most this share."""
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """A step of pruning after which the task was still done.
+
+    Attributes
+    ----------
+    phase : {"dense", "units", "edges"}
+        What was pruned.
+    round : int
+        In which round of its phase, from 1; more trainings than steps were accepted.
+    units, edges : int
+        Hidden units that have edges, and edges, that were left.
+    wrong : int
+        Bits (or classes) of the validation split that the network got wrong.
+    loss : float
+        Its mean loss there.
+    """
+
+    phase: str
+    round: int
+    units: int
+    edges: int
+    wrong: int
+    loss: float
+
+
+@dataclass
+class Found:
+    """What a search ends with.
+
+    Attributes
+    ----------
+    networks : Perceptrons
+        The last accepted networks at their original size.
+    steps : list of list of Accepted
+        The accepted steps of each member.
+    rounds : int
+        Trainings of the member that took most.
+    trainings : int
+        Trainings of all members together.
+    """
+
+    networks: Perceptrons
+    steps: list[list[Accepted]]
+    rounds: int
+    trainings: int
+
+
+@dataclass
+class _Walk:
+    """The members that are still searching."""
+
+    numbers: Tensor
+    accepted: Compact
+    shares: Tensor
+    steps: Tensor
+    seeds: list[int] = field(repr=False)
+    ended: Tensor = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.ended = torch.zeros_like(self.numbers, dtype=torch.bool)
+
+    def select(self, places: Tensor) -> _Walk:
+        return _Walk(
+            self.numbers[places],
+            self.accepted.select(places),
+            self.shares[places],
+            self.steps[places],
+            [self.seeds[place] for place in places.tolist()],
+        )
+
+
+def search(
+    networks: Perceptrons,
+    seeds: list[int],
+    steps: Tensor,
+    proposal: Proposal,
+    *,
+    phase: str,
+    train: Split,
+    val: Split,
+    how: Drilling,
+    allowed: Tensor,
+    stream: int,
+    on_round: Callable[[int, int, int], None],
+) -> Found:
+    """Prune every network as far as it goes.
+
+    Parameters
+    ----------
+    networks : Perceptrons
+        Trained networks that do the task.
+    seeds : list of int
+        One per member; equal seeds see samples in the same order and with the same noise.
+    steps : Tensor
+        The share of units or edges that each member prunes at first, float64.
+    proposal : Proposal
+        What to prune.
+    phase : str
+        Its name in the record.
+    train, val, how
+        As in `Drill`.
+    allowed : Tensor
+        How many errors on ``val`` each member may make.
+    stream : int
+        The random stream of the first round; the next round takes the next one.
+    on_round : callable
+        Called with the round, how many members left in it and how many go on.
+    """
+    device = networks.values.device
+    whole = Compact.whole(networks)
+    smallest = proposal.smallest(networks.widths)
+    walk = _Walk(
+        torch.arange(len(networks), device=device), whole, proposal.gone(whole), steps.to(device).clamp(min=smallest),
+        seeds,
+    )  # fmt: skip
+    found = Found(networks.select(walk.numbers), [[] for _ in seeds], 0, 0)
+    drill: Drill | None = None
+    while len(walk.numbers):
+        found.rounds += 1
+        found.trainings += int((~walk.ended).sum())
+        if drill is None:
+            drill = Drill(_copy(walk.accepted.stack), walk.seeds, train, val, how)
+        shares = (walk.shares + walk.steps).clamp(max=1)
+        drill.stack.values.copy_(walk.accepted.stack.values)
+        drill.stack.kept.copy_(proposal(walk.accepted, shares))
+        best = drill.train(stream + found.rounds)
+        done = (best.wrong <= allowed[walk.numbers]) & ~walk.ended
+        _accept(walk, drill.stack, done, shares)
+        _record(found, walk, done, phase, best.wrong, best.loss)
+        ending = torch.where(done, walk.shares >= 1, walk.steps <= smallest) & ~walk.ended
+        walk.steps = torch.where(done, walk.steps, (walk.steps / 2).clamp(min=smallest))
+        _put_away(found, walk, ending)
+        walk.ended |= ending
+        staying = (~walk.ended).nonzero().squeeze(1)
+        on_round(found.rounds, int(ending.sum()), len(staying))
+        if len(staying) <= _LEAVE_BELOW * len(walk.numbers) or walk.accepted.slack() <= _LEAVE_BELOW:
+            drill.close()
+            walk, drill = walk.select(staying), None
+            if len(staying):
+                walk.accepted = walk.accepted.tightened()
+    return found
+
+
+def _copy(stack: Perceptrons) -> Perceptrons:
+    return Perceptrons(stack.widths, stack.values.clone(), stack.kept.clone(), stack.head)
+
+
+def _accept(walk: _Walk, trained: Perceptrons, done: Tensor, shares: Tensor) -> None:
+    stack = walk.accepted.stack
+    stack.values = torch.where(done.unsqueeze(1), trained.values, stack.values)
+    stack.kept = torch.where(done.unsqueeze(1), trained.kept, stack.kept)
+    walk.shares = torch.where(done, shares, walk.shares)
+
+
+def _record(found: Found, walk: _Walk, done: Tensor, phase: str, wrong: Tensor, loss: Tensor) -> None:
+    stack = walk.accepted.stack
+    units = torch.stack([there.sum(1) for there in walk.accepted.has_edges()]).sum(0)
+    edges = stack.kept[:, : stack.edges].sum(1)
+    columns = [column.tolist() for column in (walk.numbers, done, units, edges, wrong, loss)]
+    for number, accepted, *values in zip(*columns, strict=True):
+        if accepted:
+            found.steps[number].append(Accepted(phase, found.rounds, *values))
+
+
+def _put_away(found: Found, walk: _Walk, ended: Tensor) -> None:
+    """Keep the networks of members that are done, at their original size."""
+    places = ended.nonzero().squeeze(1)
+    if len(places):
+        full = walk.accepted.select(places).expanded()
+        numbers = walk.numbers[places]
+        found.networks.values[numbers], found.networks.kept[numbers] = full.values, full.kept

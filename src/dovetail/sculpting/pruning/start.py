@@ -1,0 +1,81 @@
+"""Where sculpting starts: fresh networks by seed, or one that is trained already."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+
+from ...errors import ShapeError, SpecError
+from ...nets import NetBuilder, net_builder
+from ...population import Population
+from ...population.perceptrons import Perceptrons
+from .problem import Problem
+
+
+def builder_of(hidden: Sequence[int], problem: Problem) -> NetBuilder:
+    """Return a builder of the paper's networks: ReLU layers with biases, Kaiming normal weights."""
+    sizes = "-".join(map(str, hidden))
+    return net_builder(
+        f"mlp:{sizes},dropout=0,output_bias=true,init=kaiming-normal", (problem.inputs,), problem.outputs
+    )
+
+
+def fresh_networks(
+    build: NetBuilder, seeds: Sequence[int], problem: Problem, device: torch.device
+) -> Perceptrons:
+    """Return an untrained network for each seed."""
+    params = Population(build, seeds=seeds, device="cpu").params
+    weights = [tensor.to(device) for name, tensor in params.items() if name.endswith("weight")]
+    biases = [tensor.to(device) for name, tensor in params.items() if name.endswith("bias")]
+    return Perceptrons.from_matrices(weights, biases, problem.head)
+
+
+def read_network(network: nn.Module, problem: Problem) -> Perceptrons:
+    """Return a trained perceptron as a stack of one, after checking that it is one.
+
+    It is one if its dense layers with ReLUs between them give the same logits as the network itself.
+    """
+    layers = [module for module in network.modules() if isinstance(module, nn.Linear)]
+    if len(layers) < 2:
+        raise SpecError(
+            f"sculpting needs a network with a hidden layer: dense layers with ReLUs between them; this "
+            f"{type(network).__name__} has {len(layers)} dense layers"
+        )
+    sizes = (layers[0].in_features, layers[-1].out_features)
+    if sizes != (problem.inputs, problem.outputs):
+        raise ShapeError(
+            f"the network maps {sizes[0]} inputs to {sizes[1]} outputs, but {problem.name} has {problem.inputs} and "
+            f"{problem.outputs}"
+        )
+    weights = [layer.weight.detach().cpu().float() for layer in layers]
+    biases = [
+        torch.zeros(layer.out_features) if layer.bias is None else layer.bias.detach().cpu().float()
+        for layer in layers
+    ]
+    stack = Perceptrons.from_matrices([w[None] for w in weights], [b[None] for b in biases], problem.head)
+    stack.kept = stack.values != 0
+    x = problem.val.x[:64].cpu()
+    if not torch.allclose(stack.logits(x)[0], _outputs(network, x), rtol=1e-3, atol=1e-4):
+        raise SpecError(
+            "the network is not a plain perceptron: dense layers with ReLUs between them give other outputs than it "
+            "does; other activations, shortcuts, convolutions and normalisation cannot be sculpted"
+        )
+    return stack
+
+
+def _outputs(network: nn.Module, x: Tensor) -> Tensor:
+    was_training = network.training
+    parameter = next(network.parameters())
+    try:
+        with torch.no_grad():
+            out = network.eval()(x.to(parameter.device, parameter.dtype))
+    except (RuntimeError, ValueError, TypeError) as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise ShapeError(f"the network cannot take inputs of shape {tuple(x.shape[1:])}: {reason}") from error
+    finally:
+        network.train(was_training)
+    if not isinstance(out, Tensor):
+        raise ShapeError(f"the network must return logits, not a {type(out).__name__}")
+    return out.cpu().float()

@@ -1,0 +1,186 @@
+"""Sculpt networks for a task: prune units, then edges, as far as the task allows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TypedDict, Unpack
+
+import torch
+from torch import nn
+
+from ..errors import SpecError, unknown_name
+from ..nets import NetSpec
+from ..population import Adam
+from ..population.checks import check_count, check_device, check_seeds
+from ..population.drill import Drilling
+from .choice import make_statue
+from .pruning.grid import sculpt_cells
+from .pruning.presets import BOOLEAN_THRESHOLDS, DATA_THRESHOLDS, EDGE_STEPS, UNIT_STEPS, WEIGHT_DECAY, preset
+from .pruning.problem import Problem, Task, problem_of
+from .pruning.progress import SearchProgress
+from .pruning.start import builder_of, fresh_networks, read_network
+from .statue import Statue
+
+
+class SculptOptions(TypedDict, total=False):
+    """What `sculpt` and `sculpt_seeds` take besides the task, the network and the seeds."""
+
+    unit_steps: Sequence[float]
+    edge_steps: Sequence[float]
+    threshold: float | None
+    epochs: int | None
+    lr: float | None
+    batch_size: int | None
+    noise: float | None
+    weight_decay: float
+    modularity_threshold: float | None
+    merge_threshold: float | None
+    network: nn.Module | None
+    device: torch.device | str | None
+    progress: bool
+
+
+def sculpt(
+    task: Task, hidden: Sequence[int] | str = (24,), *, seed: int = 0, **options: Unpack[SculptOptions]
+) -> Statue:
+    """Prune a network to the fewest units and edges that still do a task.
+
+    The network is trained, then loses hidden units by how little the loss hangs on them until the task is no longer
+    done; the step is halved down to a single unit. Then it loses edges by magnitude, down to a single edge. After every
+    step it trains as long as the dense network did; a step is accepted if any epoch reaches the threshold, and the
+    best epoch is kept. All combinations of first steps are tried, and the sparsest network is returned.
+
+    Parameters
+    ----------
+    task : BooleanTask, Dataset, str, list of int, or truth table
+        What the network is for: what `boolean_task` takes or makes, rows of 0/1 for all inputs, or a `Dataset` of
+        classes or bits.
+    hidden : sequence of int or str
+        Units of the hidden layers, ``[24, 24]`` or ``"24-24"``.
+    seed : int
+        Seed of the weights and of the order and noise of samples.
+    **options
+        ``unit_steps``, ``edge_steps``: shares of units and of edges to prune at first; by default the paper's 14 and
+        5. An empty one leaves its phase out.
+        ``threshold``: accuracy on the validation split (of bits, or of classes) from which on the task is done. By
+        default 1 for Boolean tasks, .99 and .98 for two-digits and digit-xor, else that of the dense network.
+        ``epochs``, ``lr``, ``batch_size``: of every training; by default by task and depth.
+        ``noise``: standard deviation of what is added to training inputs; by default .1 for Boolean tasks, else 0.
+        ``weight_decay``: an L2 term on all weights and biases; 1e-4 by default.
+        ``modularity_threshold``, ``merge_threshold``: for `detect_modules`.
+        ``network``: a trained perceptron to start from, instead of a fresh one; ``hidden`` does not matter then.
+        ``device``: where to compute; the first GPU if there is one.
+        ``progress``: whether to show a progress bar (on terminals only).
+
+    Returns
+    -------
+    Statue
+        The network, its masks, density, history and hierarchy of modules. `Statue.outcome` says if nothing could be
+        pruned, or if not even the dense network did the task.
+
+    References
+    ----------
+    .. [1] Patil, Michael, Dovrolis, "Neural Sculpting: Uncovering hierarchically modular task structure in neural
+       networks through pruning and network analysis", NeurIPS 2023, section 3 and appendix H.
+
+    Examples
+    --------
+    >>> import dovetail as dt
+    >>> statue = dt.sculpt([4, 2, 4], hidden=[24], seed=0, unit_steps=[0.5], edge_steps=[0.01], progress=False)
+    >>> statue.outcome, statue.accuracy, statue.density < 0.2
+    ('sculpted', 1.0, True)
+    """
+    return sculpt_seeds(task, hidden, [seed], **options)[0]
+
+
+def sculpt_seeds(
+    task: Task, hidden: Sequence[int] | str, seeds: Sequence[int], **options: Unpack[SculptOptions]
+) -> list[Statue]:
+    """Sculpt a network for each of several seeds, all of them in lockstep.
+
+    Everything is as in `sculpt`, which does this for one seed.
+
+    Examples
+    --------
+    >>> import dovetail as dt
+    >>> from dovetail.sculpting import sculpt_seeds
+    >>> statues = sculpt_seeds("y1 = x1 & x2", [4], seeds=[0, 1], unit_steps=[0.5], edge_steps=[0.1], progress=False)
+    >>> [statue.seed for statue in statues]
+    [0, 1]
+    """
+    for name in options:
+        if name not in SculptOptions.__annotations__:
+            raise unknown_name("option", name, SculptOptions.__annotations__)
+    seeds = check_seeds(seeds)
+    device = check_device(options.get("device"))
+    problem = _settled(problem_of(task), options)
+    steps = [
+        _steps(name, options.get(name, default))  # type: ignore[arg-type]
+        for name, default in (("unit_steps", UNIT_STEPS), ("edge_steps", EDGE_STEPS))
+    ]
+    network = options.get("network")
+    if network is None:
+        build = builder_of(_widths(hidden), problem)
+        stack = fresh_networks(build, seeds, problem, device)
+    else:
+        stack = read_network(network, problem).repeated(len(seeds)).to(device)
+        build = builder_of(stack.widths[1:-1], problem)
+    how = _drilling(problem, len(stack.widths) - 2, options)
+    with SearchProgress(len(seeds), *map(len, steps), show=options.get("progress", True)) as bar:
+        cells = sculpt_cells(
+            stack, seeds, problem.to(device), how, unit_steps=steps[0], edge_steps=steps[1],
+            trained=network is not None, news=bar.news,
+        )  # fmt: skip
+    detection = _detection(problem, options)
+    return [make_statue(cells, place, problem, seeds, build, steps, detection) for place in range(len(seeds))]
+
+
+def _widths(hidden: Sequence[int] | str) -> list[int]:
+    spec = hidden if isinstance(hidden, str) else "-".join(str(width) for width in hidden)
+    widths = NetSpec.parse(f"mlp:{spec}").sizes if spec else ()
+    if not widths:
+        raise SpecError("sculpting needs hidden layers, as in hidden=[24] or hidden='24-24'; got none")
+    return list(widths)
+
+
+def _settled(problem: Problem, options: SculptOptions) -> Problem:
+    """Return the problem with what the user says about it."""
+    threshold, noise = options.get("threshold"), options.get("noise")
+    if threshold is not None:
+        if not 0 < threshold <= 1:
+            raise SpecError(f"threshold is a share of right answers, above 0 and at most 1; got {threshold}")
+        problem = replace(problem, threshold=float(threshold))
+    if noise is not None:
+        if not (math.isfinite(noise) and noise >= 0):
+            raise SpecError(f"noise is a standard deviation, 0 or more; got {noise}")
+        problem = replace(problem, noise=float(noise))
+    return problem
+
+
+def _drilling(problem: Problem, hidden_layers: int, options: SculptOptions) -> Drilling:
+    usual = preset(problem.name, hidden_layers, boolean=problem.boolean)
+    lr, decay = options.get("lr") or usual.lr, options.get("weight_decay", WEIGHT_DECAY)
+    epochs, batch_size = options.get("epochs") or usual.epochs, options.get("batch_size") or usual.batch_size
+    check_count("epochs", epochs)
+    check_count("batch_size", batch_size)
+    for name, value, least in (("lr", lr, 1e-12), ("weight_decay", decay, 0.0)):
+        if not (math.isfinite(value) and value >= least):
+            raise SpecError(f"{name} must be a {'positive' if least else 'not negative'} number; got {value}")
+    return Drilling(
+        epochs, min(batch_size, len(problem.train)), Adam(lr=float(lr), weight_decay=decay), problem.noise
+    )
+
+
+def _steps(name: str, steps: Sequence[float]) -> list[float]:
+    for step in steps:
+        if not 0 < step <= 1:
+            raise SpecError(f"{name} are shares to prune, above 0 and at most 1; got {step}")
+    return [float(step) for step in steps]
+
+
+def _detection(problem: Problem, options: SculptOptions) -> tuple[float, float]:
+    modularity, merge = BOOLEAN_THRESHOLDS if problem.boolean else DATA_THRESHOLDS
+    asked = options.get("modularity_threshold"), options.get("merge_threshold")
+    return modularity if asked[0] is None else asked[0], merge if asked[1] is None else asked[1]
