@@ -15,6 +15,8 @@ from .commands import data
 from .commands.compose import compose
 from .commands.demo import demo
 from .commands.inspect import inspect
+from .commands.modules import modules
+from .commands.sculpt import sculpt
 from .commands.train import train
 from .errors import CompatibilityWarning, DovetailError
 
@@ -49,6 +51,8 @@ app.add_typer(data.app, name="data")
 app.command()(train)
 app.command()(compose)
 app.command()(inspect)
+app.command()(sculpt)
+app.command()(modules)
 
 
 def main() -> None:

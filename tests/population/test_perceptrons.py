@@ -134,7 +134,7 @@ def plain_training(
     best: tuple[int, float, nn.Sequential] = (10**9, float("inf"), network)
     with torch.no_grad():
         for parameter, mask in zip(parameters, kept, strict=True):
-            parameter *= mask
+            parameter.mul_(mask)
     for epoch in range(how.epochs):
         order = epoch_order(keys, epoch, len(split))[0]
         for start in range(0, len(split), how.batch_size):
@@ -145,7 +145,7 @@ def plain_training(
             adam.step()
             with torch.no_grad():
                 for parameter, mask in zip(parameters, kept, strict=True):
-                    parameter *= mask
+                    parameter.mul_(mask)
         with torch.no_grad():
             logits = network(split.x)
             wrong = int(((logits > 0) != (split.y > 0.5)).sum())

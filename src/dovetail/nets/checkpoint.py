@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 import warnings
 import zipfile
 from collections.abc import Mapping
@@ -22,7 +23,8 @@ _NESTED = ("state_dict", "model_state_dict", "model")
 def load_checkpoint(path: str | Path) -> dict[str, Tensor]:
     """Return the tensors of a checkpoint by name, on the CPU.
 
-    Nothing in the file is ever run: of PyTorch's files only plain weights are read (``weights_only=True``).
+    Nothing in the file is ever run: of PyTorch's files only plain weights are read (``weights_only=True``). A
+    safetensors file does not keep the order of its tensors; they come sorted by name, ``fc2`` before ``fc10``.
 
     Parameters
     ----------
@@ -47,7 +49,7 @@ def load_checkpoint(path: str | Path) -> dict[str, Tensor]:
     if not path.is_file():
         raise FileFormatError(f"there is no file {str(path)!r}")
     try:
-        content = load_file(path) if _is_safetensors(path) else _load_torch(path)
+        content = _in_order(load_file(path)) if _is_safetensors(path) else _load_torch(path)
     except (
         SafetensorError,
         OSError,
@@ -59,6 +61,17 @@ def load_checkpoint(path: str | Path) -> dict[str, Tensor]:
     ) as error:
         raise FileFormatError(f"{str(path)!r} cannot be read: {_first_line(error)}") from error
     return _tensors(content, path)
+
+
+def _in_order(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Return tensors in the order of their names, with numbers in them as numbers, weights before biases."""
+
+    def key(name: str) -> list[tuple[int, int, str]]:
+        place, _, kind = name.rpartition(".")
+        parts = [(0, int(part), "") if part.isdigit() else (1, 0, part) for part in re.split(r"(\d+)", place)]
+        return [*parts, (2, int(kind != "weight"), kind)]
+
+    return {name: tensors[name] for name in sorted(tensors, key=key)}
 
 
 def _is_safetensors(path: Path) -> bool:

@@ -7,6 +7,7 @@ says whether it is the planted one; `path_products` and its neighbours look for 
 
 from __future__ import annotations
 
+from .files import open_statue
 from .measures.digit_structures import planted_digits
 from .measures.separable_inputs import InputSeparability, input_separability
 from .measures.structure import path_products, units_needed
@@ -26,6 +27,7 @@ __all__ = [
     "compare",
     "detect_modules",
     "input_separability",
+    "open_statue",
     "path_products",
     "planted_digits",
     "sculpt",

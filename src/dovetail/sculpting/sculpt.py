@@ -122,11 +122,11 @@ def sculpt_seeds(
     ]
     network = options.get("network")
     if network is None:
-        build = builder_of(_widths(hidden), problem)
+        build = builder_of([problem.inputs, *_widths(hidden), problem.outputs])
         stack = fresh_networks(build, seeds, problem, device)
     else:
         stack = read_network(network, problem).repeated(len(seeds)).to(device)
-        build = builder_of(stack.widths[1:-1], problem)
+        build = builder_of(stack.widths)
     how = _drilling(problem, len(stack.widths) - 2, options)
     with SearchProgress(len(seeds), *map(len, steps), show=options.get("progress", True)) as bar:
         cells = sculpt_cells(

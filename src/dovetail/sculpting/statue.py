@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from torch import Tensor, nn
@@ -69,6 +70,12 @@ class Statue:
     merge_threshold: float = field(default=0.9, repr=False)
 
     @property
+    def widths(self) -> tuple[int, ...]:
+        """Units of each layer, inputs first, as they were before pruning."""
+        masks = self._edge_masks
+        return (masks[0].shape[1], *(len(mask) for mask in masks))
+
+    @property
     def edges(self) -> int:
         """Edges that are left."""
         return sum(int(mask.sum()) for mask in self._edge_masks)
@@ -101,6 +108,12 @@ class Statue:
             modularity_threshold=self.modularity_threshold,
             merge_threshold=self.merge_threshold,
         )
+
+    def save(self, path: str | Path) -> Path:
+        """Write the network and how it came about to a ``.safetensors`` file; `open_statue` reads it."""
+        from .files import save_statue
+
+        return save_statue(self, path)
 
     def plot(self, **options: object) -> Axes:
         """Draw the network, its units coloured by module (see `Hierarchy.plot`)."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import torch
 from torch import Tensor, nn
@@ -11,15 +11,21 @@ from ...errors import ShapeError, SpecError
 from ...nets import NetBuilder, net_builder
 from ...population import Population
 from ...population.perceptrons import Perceptrons
+from ...prune import layer_chain
 from .problem import Problem
 
 
-def builder_of(hidden: Sequence[int], problem: Problem) -> NetBuilder:
-    """Return a builder of the paper's networks: ReLU layers with biases, Kaiming normal weights."""
+def builder_of(widths: Sequence[int]) -> NetBuilder:
+    """Return a builder of the paper's networks: ReLU layers with biases, Kaiming normal weights.
+
+    Examples
+    --------
+    >>> builder_of([4, 24, 2])().output
+    Linear(in_features=24, out_features=2, bias=True)
+    """
+    inputs, *hidden, outputs = widths
     sizes = "-".join(map(str, hidden))
-    return net_builder(
-        f"mlp:{sizes},dropout=0,output_bias=true,init=kaiming-normal", (problem.inputs,), problem.outputs
-    )
+    return net_builder(f"mlp:{sizes},dropout=0,output_bias=true,init=kaiming-normal", (inputs,), outputs)
 
 
 def fresh_networks(
@@ -79,3 +85,19 @@ def _outputs(network: nn.Module, x: Tensor) -> Tensor:
     if not isinstance(out, Tensor):
         raise ShapeError(f"the network must return logits, not a {type(out).__name__}")
     return out.cpu().float()
+
+
+def perceptron_of(tensors: Mapping[str, Tensor]) -> nn.Sequential:
+    """Return dense layers with ReLUs between them, from a state dict with their weights and biases in order."""
+    layers: list[nn.Module] = []
+    chain = layer_chain({name: tensor for name, tensor in tensors.items() if not name.startswith("masks/")})
+    for layer in chain:
+        if layer.convolutional:
+            raise SpecError(f"{layer.weight!r} is a convolution; only dense layers can be sculpted")
+        dense = nn.Linear(layer.inputs, layer.units, bias=bool(layer.vectors))
+        with torch.no_grad():
+            dense.weight.copy_(tensors[layer.weight])
+            if layer.vectors:
+                dense.bias.copy_(tensors[layer.vectors[0]])
+        layers += [dense, nn.ReLU()]
+    return nn.Sequential(*layers[:-1])

@@ -1,0 +1,78 @@
+"""``dovetail modules``: the modules of a network in a file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from .hierarchy_file import check_kind, write_hierarchy
+from .output import Json, print_json
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+def modules(
+    checkpoint: Annotated[
+        Path, typer.Argument(help="Weights of a perceptron: safetensors, or a state dict by torch.save.")
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Write what was found: a .json, .png, .svg, .pdf or .html file."),
+    ] = None,
+    layers: Annotated[
+        str | None,
+        typer.Option(
+            help="Names of the weights, first layer first, separated by commas.", show_default="all matrices"
+        ),
+    ] = None,
+    modularity_threshold: Annotated[
+        float, typer.Option(help="Metric above which tests decide on the clusters; -0.3 for images.")
+    ] = -0.2,
+    merge_threshold: Annotated[
+        float, typer.Option(help="Share of edges above which clusters are merged; 0.6 for images.")
+    ] = 0.9,
+    linkage: Annotated[
+        Literal["average", "single", "complete", "ward"], typer.Option(help="Distance between clusters.")
+    ] = "average",
+    distance: Annotated[
+        Literal["cosine", "jaccard", "euclidean"], typer.Option(help="Distance between units.")
+    ] = "cosine",
+    score: Annotated[
+        Literal["modularity", "silhouette", "calinski-harabasz", "davies-bouldin"],
+        typer.Option(help="What decides the number of clusters."),
+    ] = "modularity",
+    as_json: Json = False,
+) -> None:
+    """Find the modules of a sparse network, and how they feed one another."""
+    from ..sculpting import detect_modules
+
+    if output is not None:
+        check_kind(output)
+    found = detect_modules(
+        _weights(checkpoint, layers), modularity_threshold=modularity_threshold, merge_threshold=merge_threshold,
+        linkage=linkage, distance=distance, score=score,
+    )  # fmt: skip
+    if output is not None:
+        write_hierarchy(found, output, checkpoint.name)
+    if as_json:
+        print_json(json.loads(found.to_json()))
+    else:
+        typer.echo(found.describe())
+
+
+def _weights(path: Path, layers: str | None) -> dict[str, Tensor]:
+    from ..errors import unknown_name
+    from ..nets.checkpoint import load_checkpoint
+
+    found = {name: tensor for name, tensor in load_checkpoint(path).items() if not name.startswith("masks/")}
+    if layers is None:
+        return found
+    names = [name.strip() for name in layers.split(",")]
+    for name in names:
+        if name not in found:
+            raise unknown_name("weight in the file", name, found)
+    return {name: found[name] for name in names}

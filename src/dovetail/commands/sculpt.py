@@ -1,0 +1,208 @@
+"""``dovetail sculpt``: prune networks to the structure of a task."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .output import Json, print_json, print_table, table_of
+
+if TYPE_CHECKING:
+    from torch import nn
+
+    from ..data import BooleanTask, Dataset
+    from ..sculpting import Statue
+
+
+def sculpt(
+    task: Annotated[
+        str,
+        typer.Argument(
+            metavar="TASK",
+            help="A Boolean task such as [4,2,4], formulas such as 'y1 = x1 ^ x2', a file with formulas or with a "
+            "truth table (rows of 0 and 1), or a data set such as two-digits.",
+        ),
+    ],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Folder for networks, hierarchies and pictures.")
+    ] = None,
+    hidden: Annotated[str, typer.Option(help="Units of the hidden layers, such as 24 or 36-36.")] = "24",
+    seeds: Annotated[int, typer.Option(help="How many seeds to sculpt with.")] = 1,
+    seed: Annotated[int, typer.Option(help="The first seed.")] = 0,
+    network: Annotated[
+        Path | None,
+        typer.Option(
+            "--from", help="Checkpoint of a trained perceptron to start from, instead of a fresh one."
+        ),
+    ] = None,
+    unit_steps: Annotated[
+        str | None,
+        typer.Option(
+            help="First steps for units in percent, such as 25,50; 0: prune none.", show_default="5,10,...,70"
+        ),
+    ] = None,
+    edge_steps: Annotated[
+        str | None,
+        typer.Option(help="First steps for edges in percent; 0: prune none.", show_default="0.5,1,1.5,2,2.5"),
+    ] = None,
+    threshold: Annotated[
+        float | None,
+        typer.Option(
+            help="Accuracy in validation from which on the task is done.",
+            show_default="1 for Boolean tasks, else the dense network's",
+        ),
+    ] = None,
+    epochs: Annotated[
+        int | None, typer.Option(help="Epochs of every training.", show_default="by task")
+    ] = None,
+    lr: Annotated[float | None, typer.Option(help="Step size of Adam.", show_default="by task")] = None,
+    batch_size: Annotated[int | None, typer.Option(help="Samples per step.", show_default="by task")] = None,
+    noise: Annotated[
+        float | None,
+        typer.Option(help="Noise on training inputs (sd).", show_default=".1 for Boolean tasks, else 0"),
+    ] = None,
+    device: Annotated[
+        str | None, typer.Option(help="cpu, cuda, cuda:1.", show_default="the first GPU")
+    ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Sculpt anew, and replace, what the folder has.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Prune networks to the fewest units and edges that still do TASK, and show the modules that are left.
+
+    With a folder, seeds that it has already, sculpted in the same way, are kept and not sculpted again.
+    """
+    from ..errors import SpecError
+    from ..sculpting import compare
+    from ..sculpting.pruning.presets import EDGE_STEPS, UNIT_STEPS
+
+    if seeds < 1:
+        raise SpecError(f"--seeds is how many seeds to sculpt with, 1 or more; got {seeds}")
+    what = _task_of(task)
+    options: dict[str, object] = {
+        "unit_steps": _percents("--unit-steps", unit_steps, UNIT_STEPS),
+        "edge_steps": _percents("--edge-steps", edge_steps, EDGE_STEPS),
+        "threshold": threshold, "epochs": epochs, "lr": lr, "batch_size": batch_size, "noise": noise,
+    }  # fmt: skip
+    settings = {"task": task, "hidden": hidden, "from": None if network is None else str(network), **options}
+    statues = _sculpted(
+        what, settings, options, network, range(seed, seed + seeds), output, device, force, not as_json
+    )
+    planted = getattr(what, "planted", None)
+    rows = []
+    for statue in statues:
+        match = (
+            None if planted is None or statue.outcome == "not learned" else compare(statue.hierarchy, planted)
+        )
+        rows.append(
+            _row(statue) | ({} if planted is None else {"planted": None if match is None else match.whole})
+        )
+    if as_json:
+        print_json(
+            {
+                "folder": None if output is None else str(output),
+                "settings": settings,
+                "networks": [
+                    row | {"hierarchy": json.loads(statue.hierarchy.to_json())}
+                    for row, statue in zip(rows, statues, strict=True)
+                ],
+            }
+        )
+    elif len(statues) == 1:
+        typer.echo(statues[0].describe())
+    else:
+        _print_rows(rows, task)
+    if all(statue.outcome == "not learned" for statue in statues):
+        raise typer.Exit(1)
+
+
+def _sculpted(
+    what: BooleanTask | Dataset,
+    settings: dict[str, object],
+    options: dict[str, object],
+    network: Path | None,
+    seeds: range,
+    folder: Path | None,
+    device: str | None,
+    force: bool,
+    progress: bool,
+) -> list[Statue]:
+    """Return a statue for each seed: from the folder, or made now and saved there."""
+    from ..sculpting import open_statue, sculpt_seeds
+    from .sculpt_folder import check_settings, save_all, statue_file
+
+    there: dict[int, Statue] = {}
+    if folder is not None:
+        check_settings(folder, settings, force=force)
+        if not force:
+            files = {seed: statue_file(folder, seed) for seed in seeds}
+            there = {seed: open_statue(file) for seed, file in files.items() if file.exists()}
+    missing = [seed for seed in seeds if seed not in there]
+    if missing:
+        start = None if network is None else _network_of(network)
+        made = sculpt_seeds(
+            what,
+            str(settings["hidden"]),
+            missing,
+            network=start,
+            device=device,
+            progress=progress,
+            **options,  # type: ignore[arg-type]
+        )
+        there |= dict(zip(missing, made, strict=True))
+        if folder is not None:
+            save_all(folder, made, what)
+    return [there[seed] for seed in seeds]
+
+
+def _task_of(text: str) -> BooleanTask | Dataset:
+    """Return the task that a text names: a family, formulas, a file with formulas or a table, or a data set."""
+    from ..data import boolean_task, load_text
+    from .task_file import read_task_file
+
+    if "\n" not in text and Path(text).is_file():
+        return read_task_file(Path(text))
+    return (
+        boolean_task(text) if text.lstrip().startswith("[") or "=" in text.split(":")[0] else load_text(text)
+    )
+
+
+def _network_of(path: Path) -> nn.Module:
+    """Return the dense layers of a checkpoint as a network with ReLUs between them."""
+    from ..nets.checkpoint import load_checkpoint
+    from ..sculpting.pruning.start import perceptron_of
+
+    return perceptron_of(load_checkpoint(path))
+
+
+def _percents(name: str, text: str | None, usual: tuple[float, ...]) -> list[float]:
+    from ..errors import SpecError
+
+    if text is None:
+        return list(usual)
+    try:
+        steps = [float(part) / 100 for part in text.split(",")]
+    except ValueError:
+        raise SpecError(
+            f"{name} takes percentages separated by commas, such as 25,50; got {text!r}"
+        ) from None
+    return [] if steps == [0] else steps
+
+
+def _row(statue: Statue) -> dict[str, object]:
+    learned = statue.outcome != "not learned"
+    return {
+        "seed": statue.seed, "outcome": statue.outcome, "accuracy": statue.accuracy,
+        "units": "-".join(map(str, statue.units)), "edges": statue.edges, "density": statue.density,
+        "modules": len(statue.hierarchy.modules) if learned else None, "tied cells": statue.tied,
+    }  # fmt: skip
+
+
+def _print_rows(rows: list[dict[str, object]], task: str) -> None:
+    import pandas as pd
+
+    print_table(table_of(pd.DataFrame(rows), f"{task}, sculpted"))

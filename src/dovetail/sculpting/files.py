@@ -1,0 +1,93 @@
+"""A sculpted network as one ``.safetensors`` file: its weights, its masks, and how it came about."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import get_args
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+
+from .._version import __version__
+from ..errors import FileFormatError
+from ..writing import write_whole
+from .pruning.search import Accepted
+from .pruning.start import builder_of
+from .statue import Outcome, Statue
+
+SCHEMA = "dovetail.statue/1"
+_KEY, _MASK = "dovetail", "masks/"
+
+
+def save_statue(statue: Statue, path: str | Path) -> Path:
+    """Write a sculpted network to a file, all of it or nothing."""
+    tensors = {name: tensor.contiguous() for name, tensor in statue.network.state_dict().items()}
+    tensors |= {f"{_MASK}{name}": mask.to(torch.uint8) for name, mask in statue.masks.items()}
+    content = {
+        "schema": SCHEMA, "dovetail": __version__, "widths": statue.widths, "task": statue.task, "seed": statue.seed,
+        "outcome": statue.outcome, "accuracy": statue.accuracy, "threshold": statue.threshold,
+        "history": [asdict(step) for step in statue.history], "unit_step": statue.unit_step,
+        "edge_step": statue.edge_step, "grid": None if statue.grid is None else statue.grid.tolist(),
+        "tied": statue.tied, "modularity_threshold": statue.modularity_threshold,
+        "merge_threshold": statue.merge_threshold,
+    }  # fmt: skip
+    metadata = {_KEY: json.dumps(content)}
+
+    def write(temporary: Path) -> None:
+        try:
+            save_file(tensors, temporary, metadata=metadata)
+        except SafetensorError as error:  # how it reports a folder that is missing or a disk that is full
+            raise OSError(str(error)) from error
+
+    return write_whole(path, write)
+
+
+def open_statue(path: str | Path) -> Statue:
+    """Read a sculpted network back.
+
+    Raises
+    ------
+    FileFormatError
+        For a file that is missing, damaged, or something else.
+
+    Examples
+    --------
+    >>> import dovetail as dt
+    >>> from tempfile import TemporaryDirectory
+    >>> statue = dt.sculpt("y1 = x1 & x2", [4], unit_steps=[0.5], edge_steps=[0.1], progress=False)
+    >>> with TemporaryDirectory() as folder:
+    ...     again = open_statue(statue.save(f"{folder}/and.safetensors"))
+    >>> again.edges == statue.edges, again.hierarchy == statue.hierarchy, again.history == statue.history
+    (True, True, True)
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise FileFormatError(f"there is no file {str(path)!r}")
+    try:
+        with safe_open(path, framework="pt") as file:
+            content = json.loads((file.metadata() or {}).get(_KEY, "null"))
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        if not isinstance(content, dict) or content.get("schema") != SCHEMA:
+            raise ValueError(f"it is no sculpted network (its schema is not {SCHEMA!r})")
+        if content["outcome"] not in get_args(Outcome):
+            raise ValueError(f"unknown outcome {content['outcome']!r:.40}")
+        masks = {n.removeprefix(_MASK): t.bool() for n, t in tensors.items() if n.startswith(_MASK)}
+        state = {name: tensor for name, tensor in tensors.items() if not name.startswith(_MASK)}
+        network = builder_of(content["widths"])().eval()
+        network.load_state_dict(state)
+        if set(masks) != set(state) or any(masks[name].shape != state[name].shape for name in state):
+            raise ValueError("its masks do not fit its weights")
+        order = list(network.state_dict())
+        return Statue(
+            content["task"], content["seed"], network, {name: masks[name] for name in order}, content["outcome"],
+            content["accuracy"], content["threshold"], tuple(Accepted(**step) for step in content["history"]),
+            content["unit_step"], content["edge_step"],
+            None if content["grid"] is None else torch.tensor(content["grid"]), content["tied"],
+            content["modularity_threshold"], content["merge_threshold"],
+        )  # fmt: skip
+    except (SafetensorError, OSError, ValueError, KeyError, TypeError, RuntimeError) as error:
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
+        raise FileFormatError(f"{str(path)!r} cannot be read as a sculpted network: {reason}") from error
