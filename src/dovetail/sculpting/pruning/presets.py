@@ -31,18 +31,17 @@ def _depths(lr: float, batch_size: int, *epochs: int) -> tuple[Preset, ...]:
 # The paper's own where they are known ([4,2,4]). Else step sizes and batches are in its range, and epochs are about as
 # many as twelve dense networks needed to learn the task; for [4,1,2,m] and [6,3,3,3], which the paper tuned by success,
 # what did best of a few dozen settings (docs/sculpting-results.md).
-_OVERLAPPING = _depths(0.05, 16, 40, 40, 60)
 _BY_FAMILY: dict[str, tuple[Preset, ...]] = {
     "[4,2,4]": _depths(0.05, 8, 15, 10, 20),
     "[4,1,4]": _depths(0.05, 8, 40, 20, 30),
-    "[6,3,3,3]": _depths(0.05, 32, 20, 12, 12),
+    "[6,3,3,3]": (Preset(0.05, 32, 20), Preset(0.1, 64, 15), Preset(0.05, 32, 12)),
     "[4,1,2,m]": (Preset(0.1, 8, 30), Preset(0.1, 8, 80), Preset(0.1, 16, 80)),
     "[8,2,m]": _depths(0.05, 32, 30, 30, 40),
-    "[7,3,2,m]": _OVERLAPPING,
-    "[6,3,2,m]": _OVERLAPPING,
-    "[5,3,2,m]": _OVERLAPPING,
-    "[4,1,2,2,m]": _OVERLAPPING,
-    "[8,2,1,2,m]": _depths(0.05, 32, 40, 30, 40, 60),
+    "[7,3,2,m]": _depths(0.1, 64, 60, 80, 100),
+    "[6,3,2,m]": _depths(0.1, 32, 60, 80, 100),
+    "[5,3,2,m]": _depths(0.1, 16, 60, 80, 100),
+    "[4,1,2,2,m]": _depths(0.1, 16, 60, 80, 100),
+    "[8,2,1,2,m]": _depths(0.1, 128, 60, 80, 120, 120),
 }
 """For one, two, three hidden layers; deeper networks train like the deepest."""
 

@@ -1,0 +1,237 @@
+"""Sculpting as users call it: what comes out, what it is given, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+import torch
+from matplotlib import pyplot as plt
+from safetensors.torch import save_file
+from torch import nn
+
+import dovetail as dt
+from dovetail.errors import DovetailError, FileFormatError, ShapeError, SpecError, TrainingError
+from dovetail.sculpting import compare, open_statue, sculpt_seeds
+from dovetail.sculpting.choice import sparsest
+
+mpl.use("Agg")
+FEW = {"unit_steps": [0.5, 0.25], "edge_steps": [0.02], "progress": False, "device": "cpu"}
+
+
+@pytest.fixture(scope="module")
+def statue() -> dt.Statue:
+    return dt.sculpt([4, 2, 4], [16], seed=0, **FEW)  # type: ignore[arg-type]
+
+
+def test_a_separable_task_falls_into_its_two_modules(statue: dt.Statue) -> None:
+    task = dt.boolean_task([4, 2, 4])
+    assert statue.outcome == "sculpted"
+    assert statue.accuracy == 1
+    assert compare(statue.hierarchy, task).whole
+    right = (statue.network(task.x) > 0) == (task.y > 0.5)
+    assert bool(right.all())
+    assert statue.edges == sum(int(mask.sum()) for mask in statue.masks.values() if mask.dim() == 2)
+    assert statue.density == statue.edges / (4 * 16 + 16 * 4)
+    for name, parameter in statue.network.named_parameters():
+        assert not bool(parameter[~statue.masks[name]].any())
+
+
+def test_the_history_shrinks_from_dense_to_the_result(statue: dt.Statue) -> None:
+    phases = [step.phase for step in statue.history]
+    assert phases == sorted(phases, key=["dense", "units", "edges"].index)
+    edges = [step.edges for step in statue.history]
+    assert edges[0] == 128
+    assert edges[-1] == statue.edges
+    assert edges == sorted(edges, reverse=True)
+    assert all(step.wrong == 0 for step in statue.history)
+
+
+def test_the_grid_says_how_many_tied(statue: dt.Statue) -> None:
+    assert statue.grid is not None
+    assert statue.grid.shape == (2, 1)
+    assert int(statue.grid.min()) == statue.edges
+    assert statue.tied == int((statue.grid == statue.edges).sum())
+
+
+def test_a_seed_gives_the_same_again(statue: dt.Statue) -> None:
+    again = dt.sculpt([4, 2, 4], "16", seed=0, **FEW)  # type: ignore[arg-type]
+    for one, other in zip(statue.network.parameters(), again.network.parameters(), strict=True):
+        assert torch.equal(one, other)
+
+
+def test_ties_go_to_the_lowest_loss() -> None:
+    assert sparsest([5, 4, 4, 4], [0.0, 0.3, 0.1, 0.1]) == (2, 3)
+
+
+def test_a_file_brings_everything_back(statue: dt.Statue, tmp_path: Path) -> None:
+    again = open_statue(statue.save(tmp_path / "statue.safetensors"))
+    assert again.describe() == statue.describe()
+    assert again.history == statue.history
+    assert again.hierarchy == statue.hierarchy
+    assert again.masks.keys() == statue.masks.keys()
+    assert all(torch.equal(again.masks[name], statue.masks[name]) for name in statue.masks)
+    assert all(
+        torch.equal(a, b)
+        for a, b in zip(again.network.parameters(), statue.network.parameters(), strict=True)
+    )
+
+
+def test_other_files_are_refused(statue: dt.Statue, tmp_path: Path) -> None:
+    with pytest.raises(FileFormatError, match="no file"):
+        open_statue(tmp_path / "nothing")
+    save_file({"weight": torch.zeros(2, 2)}, tmp_path / "foreign.safetensors")
+    with pytest.raises(FileFormatError, match="schema"):
+        open_statue(tmp_path / "foreign.safetensors")
+    whole = statue.save(tmp_path / "statue.safetensors").read_bytes()
+    (tmp_path / "cut.safetensors").write_bytes(whole[:-40])
+    with pytest.raises(FileFormatError, match="cannot be read"):
+        open_statue(tmp_path / "cut.safetensors")
+    (tmp_path / "other.safetensors").write_bytes(
+        whole.replace(b'\\"widths\\": [4, 16, 4]', b'\\"widths\\": [4, 17, 4]')
+    )
+    with pytest.raises(FileFormatError, match="cannot be read"):
+        open_statue(tmp_path / "other.safetensors")
+
+
+def test_pictures_can_be_drawn(statue: dt.Statue) -> None:
+    axes = statue.plot_history()
+    legend = axes.get_legend()
+    assert legend is not None
+    assert {text.get_text() for text in legend.get_texts()} == {"edges", "hidden units"}
+    edges = next(line for line in axes.lines if line.get_label() == "edges").get_ydata()
+    assert list(np.asarray(edges)) == [step.edges for step in statue.history]
+    assert statue.plot() is not None
+    plt.close("all")
+
+
+def test_a_dense_network_below_the_threshold_is_a_clear_outcome() -> None:
+    statue = dt.sculpt([4, 2, 4], [4], epochs=1, lr=1e-4, **FEW)  # type: ignore[arg-type]
+    assert statue.outcome == "not learned"
+    assert statue.accuracy < 1
+    assert statue.history == ()
+    assert "train it longer" in statue.describe()
+
+
+def test_a_network_with_nothing_to_prune_stays_as_it_is() -> None:
+    network = nn.Sequential(nn.Linear(2, 2), nn.ReLU(), nn.Linear(2, 1))
+    hand_made = {
+        "0.weight": [[2.0, 2.0], [2.0, 2.0]],
+        "0.bias": [0.0, -2.0],
+        "2.weight": [[4.0, -8.0]],
+        "2.bias": [-4.0],
+    }
+    network.load_state_dict({name: torch.tensor(values) for name, values in hand_made.items()})
+    statue = dt.sculpt("y1 = x1 ^ x2", network=network, **FEW)  # type: ignore[arg-type]
+    assert statue.outcome == "unpruned"
+    assert statue.density == 1
+    assert len(statue.history) == 1
+
+
+def test_constant_outputs_and_inputs_that_do_not_matter_are_set_aside() -> None:
+    statue = dt.sculpt("y1 = 1; y2 = x1 & x3; y3 = x2 & 0", [12], **FEW)  # type: ignore[arg-type]
+    unused = {unit for unit in statue.hierarchy.unused if unit[0] in (0, 2)}
+    assert unused == {(0, 1), (2, 0), (2, 2)}
+    assert len(statue.hierarchy.modules) == 1
+
+
+def test_a_task_that_needs_no_hidden_unit_loses_all() -> None:
+    statue = dt.sculpt("y1 = 1; y2 = x1 & 0", [6], **FEW)  # type: ignore[arg-type]
+    assert statue.outcome == "sculpted"
+    assert statue.edges == 0
+    assert statue.hierarchy.modules == ()
+
+
+def test_a_truth_table_and_formulas_are_the_same_task() -> None:
+    by_table = dt.sculpt(np.array([[0], [1], [1], [0]]), [8], epochs=40, **FEW)  # type: ignore[arg-type]
+    by_formula = dt.sculpt("y1 = x1 ^ x2", [8], epochs=40, **FEW)  # type: ignore[arg-type]
+    assert by_table.edges == by_formula.edges
+    assert by_table.accuracy == by_formula.accuracy == 1
+
+
+def test_only_one_phase_can_be_asked_for() -> None:
+    units = dt.sculpt([4, 2, 4], [16], **{**FEW, "edge_steps": []})  # type: ignore[arg-type]
+    edges = dt.sculpt([4, 2, 4], [16], **{**FEW, "unit_steps": []})  # type: ignore[arg-type]
+    assert {step.phase for step in units.history} == {"dense", "units"}
+    assert {step.phase for step in edges.history} == {"dense", "edges"}
+    assert units.edge_step is None
+    assert edges.unit_step is None
+    inputs, *hidden, outputs = units.units
+    assert units.edges == inputs * hidden[0] + hidden[0] * outputs
+
+
+def test_data_with_classes_can_be_sculpted_from_its_own_accuracy() -> None:
+    data = dt.load("digits")
+    (statue,) = sculpt_seeds(
+        data, [24], [0], unit_steps=[0.5], edge_steps=[0.1], epochs=12, batch_size=32, lr=0.01, progress=False
+    )
+    assert statue.outcome == "sculpted"
+    x, y = data.val.x.flatten(1), data.val.y
+    accuracy = float((statue.network(x).argmax(1) == y).double().mean())
+    assert accuracy == pytest.approx(statue.accuracy)
+    assert statue.accuracy >= statue.threshold > 0.5
+    assert statue.edges < 64 * 24 + 24 * 10
+
+
+def trained_network(task: dt.BooleanTask) -> nn.Sequential:
+    torch.manual_seed(0)
+    network = nn.Sequential(nn.Linear(4, 20), nn.ReLU(), nn.Linear(20, 4))
+    adam = torch.optim.Adam(network.parameters(), lr=0.05)
+    for _ in range(300):
+        adam.zero_grad()
+        nn.functional.binary_cross_entropy_with_logits(network(task.x), task.y).backward()
+        adam.step()
+    return network
+
+
+def test_a_trained_network_is_where_sculpting_starts() -> None:
+    task = dt.boolean_task([4, 2, 4])
+    network = trained_network(task)
+    before = {name: tensor.clone() for name, tensor in network.state_dict().items()}
+    statue = dt.sculpt(task, network=network, **FEW)  # type: ignore[arg-type]
+    assert statue.outcome == "sculpted"
+    assert statue.widths == (4, 20, 4)
+    assert all(torch.equal(tensor, before[name]) for name, tensor in network.state_dict().items())
+
+
+def test_networks_that_are_no_perceptrons_are_refused() -> None:
+    task = dt.boolean_task([4, 2, 4])
+    for network, problem in (
+        (nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 4)), "plain perceptron"),
+        (nn.Linear(4, 4), "hidden layer"),
+    ):
+        with pytest.raises(SpecError, match=problem):
+            dt.sculpt(task, network=network, **FEW)  # type: ignore[arg-type]
+    with pytest.raises(ShapeError, match="3 inputs"):
+        dt.sculpt(task, network=nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 4)), **FEW)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ({"unit_steps": [0]}, "unit_steps"),
+        ({"edge_steps": [2]}, "edge_steps"),
+        ({"threshold": 1.5}, "threshold"),
+        ({"noise": -1}, "noise"),
+        ({"lr": -1}, "lr"),
+        ({"epochs": 2.5}, "epochs"),
+        ({"hidden": []}, "hidden"),
+        ({"hidden": [0]}, "0"),
+        ({"epoch": 3}, "did you mean 'epochs'"),
+        ({"device": "tpu"}, "tpu"),
+    ],
+)
+def test_bad_options_are_named(options: dict[str, object], problem: str) -> None:
+    with pytest.raises(DovetailError, match=problem):
+        dt.sculpt("y1 = x1", **{**FEW, **options})  # type: ignore[arg-type]
+
+
+def test_bad_tasks_are_named() -> None:
+    with pytest.raises(SpecError, match="values"):
+        dt.sculpt(dt.load("polynomials", samples=50), **FEW)  # type: ignore[arg-type]
+    with pytest.raises(DovetailError):
+        dt.sculpt([[0, 1], [1, 2]], **FEW)  # type: ignore[arg-type]
+    with pytest.raises(TrainingError, match="seed"):
+        sculpt_seeds("y1 = x1", [4], [])

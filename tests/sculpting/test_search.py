@@ -1,0 +1,223 @@
+"""The search: percentiles, compact networks, and pruning in lockstep against one network at a time."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import Tensor
+
+from dovetail.data.dataset import Split
+from dovetail.population import Adam
+from dovetail.population.drill import Drill, Drilling
+from dovetail.population.perceptrons import Perceptrons
+from dovetail.sculpting.pruning.compact import Compact
+from dovetail.sculpting.pruning.grid import errors_allowed, sculpt_cells
+from dovetail.sculpting.pruning.percentile import above_percentile
+from dovetail.sculpting.pruning.problem import Problem, problem_of
+from dovetail.sculpting.pruning.proposals import EdgeProposal, UnitProposal
+from dovetail.sculpting.pruning.search import Found, search
+
+WIDTHS = (4, 6, 5, 3)
+
+
+def random_stack(members: int, seed: int = 0, widths: tuple[int, ...] = WIDTHS) -> Perceptrons:
+    generator = torch.Generator().manual_seed(seed)
+
+    def draw(*shape: int) -> Tensor:
+        return torch.randn(shape, generator=generator, dtype=torch.float64)
+
+    layers = list(pairwise(widths))
+    return Perceptrons.from_matrices(
+        [draw(members, units, before) * (2 / before) ** 0.5 for before, units in layers],
+        [0.1 * draw(members, units) for _, units in layers],
+    )
+
+
+@given(
+    values=st.lists(st.floats(0, 10), min_size=1, max_size=12),
+    more=st.integers(0, 9),
+    share=st.floats(0, 1),
+)
+def test_percentiles_are_numpys(values: list[float], more: int, share: float) -> None:
+    row = torch.tensor([values], dtype=torch.float64)
+    found = above_percentile(row, torch.tensor([share], dtype=torch.float64), len(values) + more)
+    threshold = np.percentile(np.array([*values, *[0.0] * more]), 100 * share)
+    expected = np.array(values) > threshold
+    # Where numpy's own arithmetic rounds differently, a value at the threshold may fall on either side of it.
+    clear = np.abs(np.array(values) - threshold) > 1e-9
+    assert (found[0].numpy() == expected)[clear].all()
+
+
+def prune_at_random(stack: Perceptrons, seed: int) -> Compact:
+    """Take some units of every member away."""
+    generator = torch.Generator().manual_seed(seed)
+    kept = stack.kept
+    weights, biases = stack.weights(kept), stack.biases(kept)
+    for place, units in enumerate(stack.widths[1:-1]):
+        stays = torch.rand(len(stack), units, generator=generator) > 0.5
+        stays[:, 0] = True
+        weights[place] &= stays[:, :, None]
+        weights[place + 1] &= stays[:, None, :]
+        biases[place] &= stays
+    stack.clear()
+    return Compact.whole(stack)
+
+
+@given(st.integers(0, 1000))
+def test_a_compact_network_computes_the_same_and_expands_to_the_same(seed: int) -> None:
+    whole = prune_at_random(random_stack(4, seed), seed)
+    compact = whole.tightened()
+    x = torch.randn(9, 4, dtype=torch.float64)
+    assert compact.stack.edges <= whole.stack.edges
+    assert torch.allclose(compact.stack.logits(x), whole.stack.logits(x))
+    again = compact.expanded()
+    assert torch.equal(again.values, whole.stack.values)
+    edges = whole.stack.edges
+    assert torch.equal(again.kept[:, :edges], whole.stack.kept[:, :edges])
+
+
+def test_the_same_is_proposed_for_a_compact_network() -> None:
+    whole = prune_at_random(random_stack(5), 1)
+    compact = whole.tightened()
+    split = Split(torch.randn(8, 4).double(), torch.randint(0, 2, (8, 3)).double())
+    shares = torch.tensor([0.3, 0.5, 0.6, 0.7, 0.9], dtype=torch.float64)
+    for proposal in (UnitProposal(split), EdgeProposal()):
+        assert torch.equal(proposal.gone(whole), proposal.gone(compact))
+        expected = whole.stack.weights(proposal(whole, shares))
+        small = Compact(
+            Perceptrons(compact.stack.widths, compact.stack.values, proposal(compact, shares)),
+            compact.places,
+            WIDTHS,
+        ).expanded()
+        for one, other in zip(small.weights(small.kept), expected, strict=True):
+            assert torch.equal(one, other)
+
+
+def test_edges_go_by_magnitude_one_at_a_time() -> None:
+    members = Compact.whole(random_stack(1))
+    step = EdgeProposal().smallest(WIDTHS)
+    for gone in (1, 2, 7, 68):
+        kept = EdgeProposal()(members, torch.tensor([gone * step], dtype=torch.float64))[:, :69]
+        order = members.stack.values[0, :69].abs().argsort()
+        assert kept[0, order].tolist() == [False] * gone + [True] * (69 - gone)
+
+
+def xor_problem() -> Problem:
+    problem = problem_of("y1 = x1 ^ x2; y2 = x1 & x2")
+    return Problem(
+        problem.name,
+        problem.train.to(dtype=torch.float64),
+        problem.val.to(dtype=torch.float64),
+        "bits",
+        1.0,
+        0.1,
+        2,
+    )
+
+
+HOW = Drilling(30, 4, Adam(lr=0.05, weight_decay=1e-4), noise=0.1)
+
+
+def run_search(stack: Perceptrons, seeds: list[int], steps: list[float], kind: str) -> Found:
+    problem = xor_problem()
+    proposal = UnitProposal(problem.val) if kind == "units" else EdgeProposal()
+    return search(
+        stack, seeds, torch.tensor(steps, dtype=torch.float64), proposal, phase=kind, train=problem.train,
+        val=problem.val, how=HOW, allowed=torch.zeros(len(stack), dtype=torch.int64), stream=7,
+        on_round=lambda *_: None,
+    )  # fmt: skip
+
+
+def trained(seeds: list[int]) -> Perceptrons:
+    problem = xor_problem()
+    stack = random_stack(len(seeds), seed=3, widths=(2, 8, 6, 2))
+    drill = Drill(stack, seeds, problem.train, problem.val, HOW)
+    for stream in range(5):
+        best = drill.train(stream)
+    assert not bool(best.wrong.any())
+    return stack
+
+
+@pytest.mark.parametrize("kind", ["units", "edges"])
+def test_lockstep_finds_what_each_finds_alone(kind: str) -> None:
+    seeds, steps = [0, 1, 0, 2], [0.5, 0.3, 0.1, 0.5]
+    stack = trained(seeds)
+    together = run_search(stack.select(torch.arange(4)), seeds, steps, kind)
+    for place in range(4):
+        alone = run_search(stack.select(torch.tensor([place])), [seeds[place]], [steps[place]], kind)
+        # Biases of units without edges do nothing; they may be cut off sooner or later.
+        edges = slice(stack.edges)
+        assert torch.equal(alone.networks.kept[0, edges], together.networks.kept[place, edges])
+        ours, theirs = together.networks.values[place, edges], alone.networks.values[0, edges]
+        assert torch.allclose(ours, theirs, atol=1e-6)
+        assert [(s.units, s.edges, s.wrong) for s in alone.steps[0]] == [
+            (s.units, s.edges, s.wrong) for s in together.steps[place]
+        ]
+
+
+def plain_edge_search(network: Perceptrons, seed: int, step: float) -> tuple[Tensor, int]:
+    """Prune the edges of one network as the paper's Algorithm 2 says, with numpy; return them and the trainings."""
+    problem = xor_problem()
+    edges, smallest, share, trainings = network.edges, 1 / network.edges, 0.0, 0
+    step = max(step, smallest)
+    while True:
+        further = share + step
+        tried = Perceptrons(network.widths, network.values.clone(), network.kept.clone())
+        magnitudes = tried.values[0, :edges].abs().numpy()
+        above = magnitudes > np.quantile(magnitudes, further)
+        tried.kept[0, :edges] &= torch.from_numpy(above)
+        trainings += 1
+        best = Drill(tried, [seed], problem.train, problem.val, HOW).train(7 + trainings)
+        if int(best.wrong[0]) == 0:
+            network, share = tried, further
+        elif step <= smallest:
+            return network.kept[0, :edges], trainings
+        else:
+            step = max(step / 2, smallest)
+
+
+@pytest.mark.parametrize("step", [0.02, 0.1, 0.4])
+def test_the_search_is_the_papers_algorithm(step: float) -> None:
+    stack = trained([5])
+    found = run_search(stack.select(torch.arange(1)), [5], [step], "edges")
+    kept, trainings = plain_edge_search(stack, 5, step)
+    assert torch.equal(found.networks.kept[0, : stack.edges], kept)
+    assert found.trainings == trainings
+
+
+def test_what_is_found_does_the_task_and_pruned_weights_are_zero() -> None:
+    seeds = [0, 1]
+    found = run_search(trained(seeds), seeds, [0.5, 0.2], "units")
+    problem = xor_problem()
+    wrong, _ = found.networks.measure(problem.val.x, problem.val.y)
+    assert wrong.tolist() == [0, 0]
+    assert not bool(found.networks.values[~found.networks.kept].any())
+    assert all(len(steps) > 0 for steps in found.steps)
+    for steps in found.steps:
+        units = [step.units for step in steps]
+        assert units == sorted(units, reverse=True)
+
+
+def test_cells_that_share_a_step_for_units_share_their_units() -> None:
+    problem, seeds = xor_problem(), [0, 1]
+    cells = sculpt_cells(
+        random_stack(2, widths=(2, 8, 2)), seeds, problem, HOW, unit_steps=[0.5, 0.25], edge_steps=[0.1, 0.05, 0.02],
+        trained=False, news=lambda *_: None,
+    )  # fmt: skip
+    assert cells.learned == [0, 1]
+    assert len(cells.networks) == len(cells.steps) == 12
+    for first in range(0, 12, 3):
+        units = [[s for s in steps if s.phase == "units"] for steps in cells.steps[first : first + 3]]
+        assert units[0] == units[1] == units[2]
+
+
+@given(st.floats(0.01, 1), st.integers(1, 5000))
+def test_errors_allowed_are_as_many_as_the_threshold_lets_through(threshold: float, answers: int) -> None:
+    allowed = errors_allowed(threshold, answers)
+    assert (answers - allowed) / answers >= threshold - 1e-9
+    assert allowed == answers or (answers - allowed - 1) / answers < threshold + 1e-9
