@@ -1,8 +1,8 @@
 """Success rates of Neural Sculpting: one JSON line per trial.
 
 ``python bench/sculpt_success.py GROUP [GROUP ...] --out FILE`` where a group is ``figure7``, ``figure8``, ``figure10``,
-``figure12``, one task of them such as ``[4,2,4]``, or ``two-digits`` and ``digit-xor`` (``digit-xor:4:784:0,1``:
-depths, widths and seeds).
+``figure12``, one task of them such as ``[4,2,4]``, ``table1`` (structure tests of dense, edge-pruned and sculpted
+networks), or ``two-digits`` and ``digit-xor`` (``digit-xor:4:784:0,1``: depths, widths and seeds).
 ``docs/sculpting-results.md`` shows what came out.
 """
 
@@ -17,7 +17,15 @@ from pathlib import Path
 
 import dovetail as dt
 from dovetail.data import Dataset
-from dovetail.sculpting import Statue, compare, planted_digits, sculpt_seeds
+from dovetail.sculpting import (
+    SculptOptions,
+    Statue,
+    compare,
+    input_separability,
+    planted_digits,
+    sculpt_seeds,
+    units_needed,
+)
 
 SEEDS = range(4)
 USES = (2, 4, 8, 12, 16)
@@ -45,6 +53,44 @@ def boolean_trials(name: list[int], device: str | None) -> Iterator[Row]:
                 yield row_of(statue, task.name, width, depth, seconds) | verdicts(statue, task)
 
 
+PRUNED: dict[str, SculptOptions] = {
+    "dense": {"unit_steps": [], "edge_steps": []},
+    "edge-pruned": {"unit_steps": []},
+    "sculpted": {},
+}
+
+
+def structure_trials(device: str | None) -> Iterator[Row]:
+    """Yield the tests of section 2: separable inputs for [4,2,4], units that carry 90 % for [4,1,2,16]."""
+    for kind, options in PRUNED.items():
+        for width in (24, 36, 48):
+            for depth in (1, 2, 3):
+                task = dt.boolean_task([4, 2, 4])
+                statues = sculpt_seeds(task, [width] * depth, SEEDS, **with_usual(options, device))
+                for statue in statues:
+                    test = input_separability(statue.network, task)
+                    yield {
+                        "what": "separable", "kind": kind, "width": width, "depth": depth, "seed": statue.seed,
+                        "t": [group.t for group in test], "p": [group.p_value for group in test],
+                        "rejected": test.rejected,
+                    }  # fmt: skip
+            statues = sculpt_seeds([4, 1, 2, 16], [width] * 2, SEEDS, **with_usual(options, device))
+            for statue in statues:
+                needed = [int(count) for count in units_needed(statue.network)]
+                yield {
+                    "what": "reused",
+                    "kind": kind,
+                    "width": width,
+                    "depth": 2,
+                    "seed": statue.seed,
+                    "needed": needed,
+                }
+
+
+def with_usual(options: SculptOptions, device: str | None) -> SculptOptions:
+    return {**options, "device": device, "progress": False}
+
+
 def verdicts(statue: Statue, task: dt.BooleanTask) -> Row:
     """Return every property by its name, and the whole against the full structure, as in Figures 7 and 8."""
     match = compare(statue.hierarchy, task)
@@ -64,9 +110,7 @@ def row_of(statue: Statue, task: str, width: int, depth: int, seconds: float) ->
     }  # fmt: skip
 
 
-def digit_trials(
-    name: str, device: str | None, which: list[str], options: dict[str, object]
-) -> Iterator[Row]:
+def digit_trials(name: str, device: str | None, which: list[str], options: SculptOptions) -> Iterator[Row]:
     """Yield trials on pairs of MNIST digits."""
     data: Dataset = dt.load(name)
     planted = planted_digits(name)  # type: ignore[arg-type]
@@ -77,7 +121,7 @@ def digit_trials(
     for depth in depths:
         for width in widths:
             begun = time.perf_counter()
-            statues = sculpt_seeds(data, [width] * depth, seeds, device=device, progress=False, **options)  # type: ignore[arg-type]
+            statues = sculpt_seeds(data, [width] * depth, seeds, **with_usual(options, device))
             seconds = time.perf_counter() - begun
             for statue in statues:
                 match = compare(statue.hierarchy, planted)
@@ -102,6 +146,8 @@ def main() -> None:
         name, *which = group.split(":")
         if name in ("two-digits", "digit-xor"):
             rows = digit_trials(name, arguments.device, which, arguments.options)
+        elif name == "table1":
+            rows = structure_trials(arguments.device)
         else:
             tasks = FIGURES.get(name) or [json.loads(name)]
             rows = (row for task in tasks for row in boolean_trials(task, arguments.device))

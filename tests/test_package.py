@@ -120,8 +120,9 @@ def test_the_population_example_runs_as_it_stands(tmp_path: Path) -> None:
     assert densities == pytest.approx([0.1] * 4, abs=0.001)
 
 
-def test_the_guide_runs_as_it_stands(tmp_path: Path) -> None:
-    examples = re.findall(r"```python\n(.*?)```", (ROOT / "docs/specialists.md").read_text(), re.DOTALL)
+@pytest.mark.parametrize("page", ["specialists", "sculpting"])
+def test_the_guides_run_as_they_stand(page: str, tmp_path: Path) -> None:
+    examples = re.findall(r"```python\n(.*?)```", (ROOT / f"docs/{page}.md").read_text(), re.DOTALL)
     code = "\n".join(examples).replace(
         "import dovetail as dt", "import matplotlib, dovetail as dt; matplotlib.use('Agg')"
     )

@@ -14,7 +14,7 @@ from .measures.structure import path_products, units_needed
 from .measures.success import Match, compare
 from .modules.detect import detect_modules
 from .modules.hierarchy import Hierarchy, LayerClustering, SeparabilityTest
-from .sculpt import sculpt, sculpt_seeds
+from .sculpt import SculptOptions, sculpt, sculpt_seeds
 from .statue import Statue
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "InputSeparability",
     "LayerClustering",
     "Match",
+    "SculptOptions",
     "SeparabilityTest",
     "Statue",
     "compare",

@@ -1,0 +1,139 @@
+"""The verbs of the command line on modules: sculpt and modules."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+from typer.testing import CliRunner
+
+import dovetail as dt
+from dovetail.cli import app
+from dovetail.errors import DovetailError, FileFormatError, SpecError
+from dovetail.sculpting import open_statue
+
+from .test_commands import run
+
+FEW = ("--hidden", "12", "--unit-steps", "50", "--edge-steps", "2", "--device", "cpu")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("sculpted") / "run"
+    printed = run("sculpt", "[4,2,4]", *FEW, "-o", folder)
+    assert "2 modules" in printed
+    return folder
+
+
+def test_a_folder_has_the_network_its_modules_and_pictures(folder: Path) -> None:
+    names = {path.name for path in folder.iterdir()}
+    assert names == {"config.json", "seed0.safetensors", "seed0.json", "seed0.png", "seed0.html"}
+    statue = open_statue(folder / "seed0.safetensors")
+    assert statue.hierarchy == dt.Hierarchy.from_json((folder / "seed0.json").read_text())
+    assert (folder / "seed0.png").read_bytes().startswith(b"\x89PNG")
+    assert "<html" in (folder / "seed0.html").read_text()
+
+
+def test_what_is_there_is_kept_and_what_is_missing_is_added(folder: Path) -> None:
+    before = (folder / "seed0.safetensors").stat().st_mtime_ns
+    answer = json.loads(run("sculpt", "[4,2,4]", *FEW, "-o", folder, "--seeds", "2", "--json"))
+    assert [network["seed"] for network in answer["networks"]] == [0, 1]
+    assert answer["networks"][0]["planted"] is True
+    assert answer["networks"][0]["hierarchy"]["schema"].startswith("dovetail.hierarchy")
+    assert (folder / "seed0.safetensors").stat().st_mtime_ns == before
+    assert (folder / "seed1.safetensors").exists()
+    assert "planted" in run("sculpt", "[4,2,4]", *FEW, "-o", folder, "--seeds", "2")
+
+
+def test_other_settings_need_another_folder(folder: Path) -> None:
+    with pytest.raises(DovetailError, match=r"hidden '12', not '13'.*--force"):
+        run("sculpt", "[4,2,4]", *FEW[2:], "--hidden", "13", "-o", folder)
+
+
+def test_a_network_that_does_not_learn_ends_with_status_1() -> None:
+    done = CliRunner().invoke(app, ["sculpt", "[4,2,4]", *FEW, "--epochs", "1", "--lr", "0.00001"])
+    assert done.exit_code == 1
+    assert "train it longer" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("content", "inputs", "outputs"),
+    [
+        ("y1 = x1 & x2\ny2 = x2 | x3\n", 3, 2),
+        ("0 0 0\n0 1 1\n1 0 1\n1 1 0\n", 2, 1),
+        ("a,b,y\n0,0,0\n0,1,1\n1,0,1\n1,1,0\n", 2, 1),
+        ("0\n1\n1\n0\n", 2, 1),
+    ],
+)
+def test_tasks_come_from_files(content: str, inputs: int, outputs: int, tmp_path: Path) -> None:
+    path = tmp_path / "task.txt"
+    path.write_text(content)
+    answer = json.loads(run("sculpt", path, *FEW, "--epochs", "60", "--lr", "0.05", "--json"))
+    connections = answer["networks"][0]["hierarchy"]["sizes"]
+    assert (connections[0], connections[-1]) == (inputs, outputs)
+
+
+@pytest.mark.parametrize("content", ["", "0 1\n1\n", "0 2\n1 1\n", "0\n1\n1\n"])
+def test_bad_task_files_are_named(content: str, tmp_path: Path) -> None:
+    path = tmp_path / "task.txt"
+    path.write_text(content)
+    with pytest.raises(DovetailError):
+        run("sculpt", path, *FEW)
+
+
+def test_typing_errors_are_named() -> None:
+    with pytest.raises(DovetailError, match="did you mean"):
+        run("sculpt", "[4,2,5]", *FEW)
+    with pytest.raises(DovetailError, match="did you mean"):
+        run("sculpt", "digts", *FEW)
+    with pytest.raises(SpecError, match="--unit-steps"):
+        run("sculpt", "[4,2,4]", "--unit-steps", "many")
+    with pytest.raises(SpecError, match="--seeds"):
+        run("sculpt", "[4,2,4]", "--seeds", "0")
+
+
+def test_sculpting_goes_on_from_a_checkpoint(folder: Path) -> None:
+    printed = run("sculpt", "[4,2,4]", *FEW[2:], "--from", folder / "seed0.safetensors", "--json")
+    answer = json.loads(printed)
+    assert answer["networks"][0]["edges"] <= open_statue(folder / "seed0.safetensors").edges
+
+
+@pytest.fixture
+def checkpoint(tmp_path: Path) -> Path:
+    halves = torch.kron(torch.eye(2), torch.ones(2, 2))
+    state = {
+        "0.weight": halves,
+        "0.bias": torch.zeros(4),
+        "2.weight": halves[::2] * 1.0,
+        "2.bias": torch.zeros(2),
+    }
+    path = tmp_path / "net.pt"
+    torch.save(state, path)
+    return path
+
+
+def test_modules_of_a_checkpoint(checkpoint: Path) -> None:
+    assert "2 modules" in run("modules", checkpoint)
+    answer = json.loads(run("modules", checkpoint, "--json"))
+    assert dt.Hierarchy.from_json(json.dumps(answer)).sizes == (4, 4, 2)
+    assert "2 modules" in run("modules", checkpoint, "--layers", "0.weight,2.weight", "--score", "silhouette")
+
+
+@pytest.mark.parametrize("kind", ["json", "png", "svg", "html"])
+def test_modules_can_be_written(kind: str, checkpoint: Path, tmp_path: Path) -> None:
+    path = tmp_path / f"modules.{kind}"
+    run("modules", checkpoint, "-o", path)
+    assert path.stat().st_size > 200
+
+
+def test_bad_checkpoints_and_outputs_are_named(checkpoint: Path, tmp_path: Path) -> None:
+    with pytest.raises(SpecError, match=r"\.txt"):
+        run("modules", checkpoint, "-o", tmp_path / "modules.txt")
+    with pytest.raises(FileFormatError, match="no file"):
+        run("modules", tmp_path / "nothing.pt")
+    with pytest.raises(DovetailError, match="did you mean"):
+        run("modules", checkpoint, "--layers", "0.weigth")
+    with pytest.raises(DovetailError):
+        run("modules", checkpoint, "--linkage", "ward")
