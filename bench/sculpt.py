@@ -149,7 +149,9 @@ def main() -> None:
         begun = time.perf_counter()
         statues = sculpt_seeds(TASK, hidden, SEEDS, device=arguments.device, progress=False)
         between = time.perf_counter()
-        fewest = [plain_trial(hidden, seed, preset("[4,2,4]", len(hidden), boolean=True)) for seed in seeds]
+        fewest = [
+            plain_trial(hidden, seed, preset("[4,2,4]", len(hidden), 16, boolean=True)) for seed in seeds
+        ]
         loop, seconds = (time.perf_counter() - between) / len(seeds), between - begun
         ours, plain = ours + seconds, plain + len(SEEDS) * loop
         edges = [statue.edges for statue in statues]

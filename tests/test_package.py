@@ -42,6 +42,7 @@ def test_public_names() -> None:
         "open",
         "recompute_batch_norm",
         "sculpt",
+        "sculpt_seeds",
         "train_specialists",
     ]
     for name in dovetail.__all__:

@@ -52,6 +52,33 @@ def test_other_settings_need_another_folder(folder: Path) -> None:
         run("sculpt", "[4,2,4]", *FEW[2:], "--hidden", "13", "-o", folder)
 
 
+def test_a_task_that_changed_or_is_forced_leaves_nothing_of_the_old(tmp_path: Path) -> None:
+    task, folder = tmp_path / "task.txt", tmp_path / "run"
+    task.write_text("y1 = x1 & x2")
+    run("sculpt", task, *FEW, "--seeds", "2", "-o", folder)
+    task.write_text("y1 = x1 | x2")
+    with pytest.raises(DovetailError, match="fingerprint"):
+        run("sculpt", task, *FEW, "-o", folder)
+    run("sculpt", task, *FEW, "-o", folder, "--force")
+    assert not (folder / "seed1.safetensors").exists()
+
+
+def test_a_wrong_option_leaves_no_trace_in_a_folder(tmp_path: Path) -> None:
+    with pytest.raises(SpecError, match="threshold"):
+        run("sculpt", "y1 = x1", *FEW, "--threshold", "5", "-o", tmp_path)
+    run("sculpt", "y1 = x1", *FEW, "-o", tmp_path)
+
+
+def test_damaged_folders_are_named(tmp_path: Path) -> None:
+    run("sculpt", "y1 = x1", *FEW, "-o", tmp_path)
+    (tmp_path / "seed0.safetensors").write_text("junk")
+    with pytest.raises(FileFormatError, match="--force"):
+        run("sculpt", "y1 = x1", *FEW, "-o", tmp_path)
+    (tmp_path / "config.json").write_text("[]")
+    with pytest.raises(FileFormatError, match="--force"):
+        run("sculpt", "y1 = x1", *FEW, "-o", tmp_path)
+
+
 def test_a_network_that_does_not_learn_ends_with_status_1() -> None:
     done = CliRunner().invoke(app, ["sculpt", "[4,2,4]", *FEW, "--epochs", "1", "--lr", "0.00001"])
     assert done.exit_code == 1
@@ -65,17 +92,23 @@ def test_a_network_that_does_not_learn_ends_with_status_1() -> None:
         ("0 0 0\n0 1 1\n1 0 1\n1 1 0\n", 2, 1),
         ("a,b,y\n0,0,0\n0,1,1\n1,0,1\n1,1,0\n", 2, 1),
         ("0\n1\n1\n0\n", 2, 1),
+        ("x1;x2;y1 # any order\n1;1;0\n0;0;0\n1;0;1\n0;1;1\n", 2, 1),
+        ("# and\ny1 = x1 & x2  # both\n", 2, 1),
     ],
 )
 def test_tasks_come_from_files(content: str, inputs: int, outputs: int, tmp_path: Path) -> None:
     path = tmp_path / "task.txt"
     path.write_text(content)
     answer = json.loads(run("sculpt", path, *FEW, "--epochs", "60", "--lr", "0.05", "--json"))
+    assert answer["networks"][0]["accuracy"] == 1
     connections = answer["networks"][0]["hierarchy"]["sizes"]
     assert (connections[0], connections[-1]) == (inputs, outputs)
 
 
-@pytest.mark.parametrize("content", ["", "0 1\n1\n", "0 2\n1 1\n", "0\n1\n1\n"])
+@pytest.mark.parametrize(
+    "content",
+    ["", "x1,y1\n", "0 1\n1\n", "0 2\n1 1\n", "0\n1\n1\n", "x1,x2,y1\n0,0,0\n0,1,1\n", "x1,y1\n0,0\n0,1\n"],
+)
 def test_bad_task_files_are_named(content: str, tmp_path: Path) -> None:
     path = tmp_path / "task.txt"
     path.write_text(content)
@@ -131,7 +164,7 @@ def test_modules_can_be_written(kind: str, checkpoint: Path, tmp_path: Path) -> 
 def test_bad_checkpoints_and_outputs_are_named(checkpoint: Path, tmp_path: Path) -> None:
     with pytest.raises(SpecError, match=r"\.txt"):
         run("modules", checkpoint, "-o", tmp_path / "modules.txt")
-    with pytest.raises(FileFormatError, match="no file"):
+    with pytest.raises(FileFormatError, match="not there"):
         run("modules", tmp_path / "nothing.pt")
     with pytest.raises(DovetailError, match="did you mean"):
         run("modules", checkpoint, "--layers", "0.weigth")

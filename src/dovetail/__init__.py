@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .data import BooleanTask, Dataset, Split, boolean_task, load
     from .nets import build_net, net_builder
     from .population import Population, recompute_batch_norm
-    from .sculpting import Hierarchy, Statue, detect_modules, sculpt
+    from .sculpting import Hierarchy, Statue, detect_modules, sculpt, sculpt_seeds
     from .specialists import (
         Composite,
         Specialist,
@@ -54,6 +54,7 @@ _HOMES = {
     "open": "specialists",
     "recompute_batch_norm": "population",
     "sculpt": "sculpting",
+    "sculpt_seeds": "sculpting",
     "train_specialists": "specialists",
 }
 
@@ -79,6 +80,7 @@ __all__ = [
     "open",
     "recompute_batch_norm",
     "sculpt",
+    "sculpt_seeds",
     "train_specialists",
 ]
 

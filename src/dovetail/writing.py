@@ -37,7 +37,10 @@ def write_whole(path: str | Path, write: Callable[[Path], object]) -> Path:
     temporary = path.parent / f".{path.name}.{secrets.token_hex(4)}.part"
     try:
         try:
+            temporary.touch()
+            mode = temporary.stat().st_mode  # as the user wants new files; some writers make theirs private
             write(temporary)
+            temporary.chmod(mode)
             temporary.replace(path)
         except BaseException:
             temporary.unlink(missing_ok=True)

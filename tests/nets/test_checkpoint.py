@@ -9,6 +9,7 @@ import pytest
 import torch
 from safetensors.torch import save_file
 from torch import nn
+from torch.nn.utils import prune
 
 from dovetail.errors import FileFormatError
 from dovetail.nets.checkpoint import load_checkpoint
@@ -51,6 +52,18 @@ def test_damaged_and_foreign_files_are_refused(content: bytes, tmp_path: Path) -
         load_checkpoint(path)
 
 
+def test_pruned_tensors_come_with_their_masks_applied(tmp_path: Path) -> None:
+    first, last = nn.Linear(6, 6), nn.Linear(6, 6)
+    network = nn.Sequential(first, nn.ReLU(), last)
+    for layer in (first, last):
+        prune.l1_unstructured(layer, "weight", 0.5)
+    torch.save(network.state_dict(), tmp_path / "pruned.pt")
+    found = load_checkpoint(tmp_path / "pruned.pt")
+    assert set(found) == {"0.weight", "0.bias", "2.weight", "2.bias"}
+    assert torch.equal(found["0.weight"], first.weight)
+    assert int((found["0.weight"] == 0).sum()) == 18
+
+
 def test_a_truncated_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "net.pt"
     torch.save(nn.Linear(30, 20).state_dict(), path)
@@ -60,8 +73,10 @@ def test_a_truncated_file_is_refused(tmp_path: Path) -> None:
 
 
 def test_missing_and_empty_are_named(tmp_path: Path) -> None:
-    with pytest.raises(FileFormatError, match="no file"):
+    with pytest.raises(FileFormatError, match="not there"):
         load_checkpoint(tmp_path / "nothing")
+    with pytest.raises(FileFormatError, match="folder"):
+        load_checkpoint(tmp_path)
     torch.save({"epoch": 3}, tmp_path / "empty.pt")
     with pytest.raises(FileFormatError, match="no tensors"):
         load_checkpoint(tmp_path / "empty.pt")

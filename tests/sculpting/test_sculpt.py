@@ -208,6 +208,27 @@ def test_networks_that_are_no_perceptrons_are_refused() -> None:
         dt.sculpt(task, network=nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 4)), **FEW)  # type: ignore[arg-type]
 
 
+def test_biases_of_a_given_network_may_start_at_zero() -> None:
+    task = dt.boolean_task([4, 2, 4])
+    network = dt.build_net("mlp:20,dropout=0,output_bias=true,init=kaiming-normal", (4,), 4, seed=0)
+    statue = dt.sculpt(task, network=network, **FEW)  # type: ignore[arg-type]
+    assert statue.outcome == "sculpted"
+    assert any(bool(p.any()) for name, p in statue.network.named_parameters() if name.endswith("bias"))
+
+
+def test_what_cannot_be_pruned_further_is_not_called_sculpted(statue: dt.Statue) -> None:
+    again = dt.sculpt([4, 2, 4], network=statue.network, **FEW)  # type: ignore[arg-type]
+    assert again.history[0].edges == statue.edges
+    if again.edges == statue.edges:
+        assert again.outcome == "unpruned"
+
+
+def test_a_network_at_chance_has_not_learned() -> None:
+    for lr in (1e-12, 1e30):
+        statue = dt.sculpt(dt.load("digits"), [8], lr=lr, epochs=1, **FEW)  # type: ignore[arg-type]
+        assert statue.outcome == "not learned"
+
+
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
@@ -217,6 +238,11 @@ def test_networks_that_are_no_perceptrons_are_refused() -> None:
         ({"noise": -1}, "noise"),
         ({"lr": -1}, "lr"),
         ({"epochs": 2.5}, "epochs"),
+        ({"epochs": 0}, "epochs"),
+        ({"lr": 0}, "lr"),
+        ({"threshold": "1"}, "threshold"),
+        ({"weight_decay": None}, "weight_decay"),
+        ({"merge_threshold": 2}, "merge_threshold"),
         ({"hidden": []}, "hidden"),
         ({"hidden": [0]}, "0"),
         ({"epoch": 3}, "did you mean 'epochs'"),
@@ -229,6 +255,8 @@ def test_bad_options_are_named(options: dict[str, object], problem: str) -> None
 
 
 def test_bad_tasks_are_named() -> None:
+    with pytest.raises(SpecError, match=r"dovetail\.load"):
+        dt.sculpt("digits", **FEW)  # type: ignore[arg-type]
     with pytest.raises(SpecError, match="values"):
         dt.sculpt(dt.load("polynomials", samples=50), **FEW)  # type: ignore[arg-type]
     with pytest.raises(DovetailError):

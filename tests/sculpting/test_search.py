@@ -19,7 +19,7 @@ from dovetail.sculpting.pruning.compact import Compact
 from dovetail.sculpting.pruning.grid import errors_allowed, sculpt_cells
 from dovetail.sculpting.pruning.percentile import above_percentile
 from dovetail.sculpting.pruning.problem import Problem, problem_of
-from dovetail.sculpting.pruning.proposals import EdgeProposal, UnitProposal
+from dovetail.sculpting.pruning.proposals import EdgeProposal, UnitProposal, sensitivity
 from dovetail.sculpting.pruning.search import Found, search
 
 WIDTHS = (4, 6, 5, 3)
@@ -160,17 +160,47 @@ def test_lockstep_finds_what_each_finds_alone(kind: str) -> None:
         ]
 
 
-def plain_edge_search(network: Perceptrons, seed: int, step: float) -> tuple[Tensor, int]:
-    """Prune the edges of one network as the paper's Algorithm 2 says, with numpy; return them and the trainings."""
-    problem = xor_problem()
-    edges, smallest, share, trainings = network.edges, 1 / network.edges, 0.0, 0
+def unit_scores(network: Perceptrons, problem: Problem) -> list[np.ndarray]:
+    """Return mean abs(dL/da * a) of each hidden unit, by autograd."""
+    activations, out = [], problem.val.x
+    layers = list(zip(network.weights(), network.biases(), strict=True))
+    for place, (weight, bias) in enumerate(layers):
+        out = out @ weight[0].T + bias[0]
+        if place < len(layers) - 1:
+            out = out.relu().requires_grad_()
+            out.retain_grad()
+            activations.append(out)
+    torch.nn.functional.binary_cross_entropy_with_logits(out, problem.val.y).backward()
+    return [(a.grad * a).abs().mean(0).detach().numpy() for a in activations if a.grad is not None]
+
+
+def propose_plainly(network: Perceptrons, share: float, kind: str) -> None:
+    """Prune a network in place as the paper says, with numpy's percentile."""
+    if kind == "edges":
+        magnitudes = network.values[0, : network.edges].abs().numpy()
+        network.kept[0, : network.edges] &= torch.from_numpy(magnitudes > np.quantile(magnitudes, share))
+        return
+    scores = unit_scores(network, xor_problem())
+    threshold = np.quantile(np.concatenate(scores), share)
+    weights, biases = network.weights(network.kept), network.biases(network.kept)
+    for place, score in enumerate(scores):
+        stays = torch.from_numpy(score > threshold)
+        weights[place] &= stays[:, None]
+        weights[place + 1] &= stays[None, :]
+        biases[place] &= stays
+
+
+def plain_search(network: Perceptrons, seed: int, step: float, kind: str) -> tuple[Tensor, int]:
+    """Prune one network as the paper's Algorithms 1 and 2 say; return its edges and how many trainings it took."""
+    problem, edges, trainings = xor_problem(), network.edges, 0
+    units = sum(network.widths[1:-1])
+    smallest = 1 / (units if kind == "units" else edges)
+    share = 1 - int(network.kept[0, :edges].sum()) / edges if kind == "edges" else 0.0
     step = max(step, smallest)
     while True:
         further = share + step
         tried = Perceptrons(network.widths, network.values.clone(), network.kept.clone())
-        magnitudes = tried.values[0, :edges].abs().numpy()
-        above = magnitudes > np.quantile(magnitudes, further)
-        tried.kept[0, :edges] &= torch.from_numpy(above)
+        propose_plainly(tried, further, kind)
         trainings += 1
         best = Drill(tried, [seed], problem.train, problem.val, HOW).train(7 + trainings)
         if int(best.wrong[0]) == 0:
@@ -181,13 +211,32 @@ def plain_edge_search(network: Perceptrons, seed: int, step: float) -> tuple[Ten
             step = max(step / 2, smallest)
 
 
+@pytest.mark.parametrize("kind", ["units", "edges"])
 @pytest.mark.parametrize("step", [0.02, 0.1, 0.4])
-def test_the_search_is_the_papers_algorithm(step: float) -> None:
+def test_the_search_is_the_papers_algorithm(kind: str, step: float) -> None:
     stack = trained([5])
-    found = run_search(stack.select(torch.arange(1)), [5], [step], "edges")
-    kept, trainings = plain_edge_search(stack, 5, step)
+    found = run_search(stack.select(torch.arange(1)), [5], [step], kind)
+    kept, trainings = plain_search(stack, 5, step, kind)
     assert torch.equal(found.networks.kept[0, : stack.edges], kept)
     assert found.trainings == trainings
+
+
+def test_edges_start_at_what_pruned_units_left() -> None:
+    units = run_search(trained([5]), [5], [0.4], "units").networks
+    assert bool((~units.kept[:, : units.edges]).any())
+    found = run_search(units.select(torch.arange(1)), [5], [0.1], "edges")
+    kept, trainings = plain_search(units, 5, 0.1, "edges")
+    assert torch.equal(found.networks.kept[0, : units.edges], kept)
+    assert found.trainings == trainings
+
+
+def test_sensitivity_in_parts_is_that_of_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    members = Compact.whole(random_stack(3))
+    split = Split(torch.randn(200, 4).double(), torch.randint(0, 2, (200, 3)).double())
+    whole = members.stack.sensitivity(split.x, split.y)
+    monkeypatch.setattr("dovetail.sculpting.pruning.proposals._AT_ONCE", 1)
+    for part, expected in zip(sensitivity(members, split), whole, strict=True):
+        assert torch.allclose(part, expected)
 
 
 def test_what_is_found_does_the_task_and_pruned_weights_are_zero() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,6 +19,10 @@ if TYPE_CHECKING:
     from ..sculpting import Statue
 
 
+_AT_ONCE = 8
+"""Seeds that are sculpted together and then saved."""
+
+
 def sculpt(
     task: Annotated[
         str,
@@ -29,7 +35,9 @@ def sculpt(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Folder for networks, hierarchies and pictures.")
     ] = None,
-    hidden: Annotated[str, typer.Option(help="Units of the hidden layers, such as 24 or 36-36.")] = "24",
+    hidden: Annotated[
+        str, typer.Option(help="Units of the hidden layers, such as 24 or 36-36; not with --from.")
+    ] = "24",
     seeds: Annotated[int, typer.Option(help="How many seeds to sculpt with.")] = 1,
     seed: Annotated[int, typer.Option(help="The first seed.")] = 0,
     network: Annotated[
@@ -67,6 +75,15 @@ def sculpt(
     device: Annotated[
         str | None, typer.Option(help="cpu, cuda, cuda:1.", show_default="the first GPU")
     ] = None,
+    weight_decay: Annotated[float, typer.Option(help="L2 term on weights and biases.")] = 1e-4,
+    modularity_threshold: Annotated[
+        float | None,
+        typer.Option(help="For detecting modules.", show_default="-0.2 for Boolean tasks, else -0.3"),
+    ] = None,
+    merge_threshold: Annotated[
+        float | None,
+        typer.Option(help="For detecting modules.", show_default="0.9 for Boolean tasks, else 0.6"),
+    ] = None,
     force: Annotated[
         bool, typer.Option("--force", help="Sculpt anew, and replace, what the folder has.")
     ] = False,
@@ -87,8 +104,12 @@ def sculpt(
         "unit_steps": _percents("--unit-steps", unit_steps, UNIT_STEPS),
         "edge_steps": _percents("--edge-steps", edge_steps, EDGE_STEPS),
         "threshold": threshold, "epochs": epochs, "lr": lr, "batch_size": batch_size, "noise": noise,
+        "weight_decay": weight_decay, "modularity_threshold": modularity_threshold, "merge_threshold": merge_threshold,
     }  # fmt: skip
-    settings = {"task": task, "hidden": hidden, "from": None if network is None else str(network), **options}
+    settings = {
+        "task": task, "fingerprint": _fingerprint(what), "hidden": hidden,
+        "from": None if network is None else hashlib.sha256(_bytes(network)).hexdigest()[:16], **options,
+    }  # fmt: skip
     statues = _sculpted(
         what, settings, options, network, range(seed, seed + seeds), output, device, force, not as_json
     )
@@ -116,6 +137,10 @@ def sculpt(
         typer.echo(statues[0].describe())
     else:
         _print_rows(rows, task)
+    if output is not None and not as_json:
+        typer.echo(
+            f"In {output}: for each seed the network, its modules as JSON, a picture, a page to look into."
+        )
     if all(statue.outcome == "not learned" for statue in statues):
         raise typer.Exit(1)
 
@@ -132,43 +157,58 @@ def _sculpted(
     progress: bool,
 ) -> list[Statue]:
     """Return a statue for each seed: from the folder, or made now and saved there."""
-    from ..sculpting import open_statue, sculpt_seeds
-    from .sculpt_folder import check_settings, save_all, statue_file
+    from ..sculpting import sculpt_seeds
+    from .sculpt_folder import check_settings, open_kept, save_all
 
     there: dict[int, Statue] = {}
     if folder is not None:
         check_settings(folder, settings, force=force)
-        if not force:
-            files = {seed: statue_file(folder, seed) for seed in seeds}
-            there = {seed: open_statue(file) for seed, file in files.items() if file.exists()}
+        there = {} if force else open_kept(folder, seeds)
     missing = [seed for seed in seeds if seed not in there]
-    if missing:
-        start = None if network is None else _network_of(network)
+    start = _network_of(network) if network is not None and missing else None
+    while missing:
+        # A few at a time, so that little is lost when somebody stops it.
+        now, missing = missing[:_AT_ONCE], missing[_AT_ONCE:]
         made = sculpt_seeds(
-            what,
-            str(settings["hidden"]),
-            missing,
-            network=start,
-            device=device,
-            progress=progress,
-            **options,  # type: ignore[arg-type]
-        )
-        there |= dict(zip(missing, made, strict=True))
+            what, str(settings["hidden"]), now, network=start, device=device, progress=progress, **options,  # type: ignore[arg-type]
+        )  # fmt: skip
+        there |= dict(zip(now, made, strict=True))
         if folder is not None:
-            save_all(folder, made, what)
+            save_all(folder, made, settings)
     return [there[seed] for seed in seeds]
 
 
 def _task_of(text: str) -> BooleanTask | Dataset:
     """Return the task that a text names: a family, formulas, a file with formulas or a table, or a data set."""
     from ..data import boolean_task, load_text
+    from ..errors import DataError
     from .task_file import read_task_file
 
-    if "\n" not in text and Path(text).is_file():
+    if "\n" not in text and len(text) < 250 and Path(text).is_file():
         return read_task_file(Path(text))
-    return (
-        boolean_task(text) if text.lstrip().startswith("[") or "=" in text.split(":")[0] else load_text(text)
-    )
+    if re.fullmatch(r"[0-9, ]+", text):
+        text = f"[{text}]"
+    if text.lstrip().startswith("[") or "=" in text.split(":")[0]:
+        return boolean_task(text)
+    if re.search(r"[/\\]|\.\w+$", text) or not text.strip():
+        raise DataError(f"there is no file {text!r}; name a Boolean task, formulas, a file, or a data set")
+    return load_text(text)
+
+
+def _fingerprint(what: BooleanTask | Dataset) -> str:
+    """Return a hash of the task itself: a name or a file may come to mean something else."""
+    from ..data import Dataset
+
+    return (what if isinstance(what, Dataset) else what.dataset()).fingerprint
+
+
+def _bytes(path: Path) -> bytes:
+    from ..errors import FileFormatError
+
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise FileFormatError(f"{str(path)!r} cannot be read: {error.strerror}") from error
 
 
 def _network_of(path: Path) -> nn.Module:
@@ -190,19 +230,26 @@ def _percents(name: str, text: str | None, usual: tuple[float, ...]) -> list[flo
         raise SpecError(
             f"{name} takes percentages separated by commas, such as 25,50; got {text!r}"
         ) from None
-    return [] if steps == [0] else steps
+    if steps == [0]:
+        return []
+    for step in steps:
+        if not 0 < step <= 1:
+            raise SpecError(f"{name} are percentages above 0 and up to 100, or 0 alone; got {100 * step:g}")
+    return steps
 
 
 def _row(statue: Statue) -> dict[str, object]:
     learned = statue.outcome != "not learned"
     return {
-        "seed": statue.seed, "outcome": statue.outcome, "accuracy": statue.accuracy,
-        "units": "-".join(map(str, statue.units)), "edges": statue.edges, "density": statue.density,
-        "modules": len(statue.hierarchy.modules) if learned else None, "tied cells": statue.tied,
+        "seed": statue.seed, "outcome": statue.outcome, "accuracy": statue.accuracy, "units": list(statue.units),
+        "edges": statue.edges, "density": statue.density,
+        "modules": len(statue.hierarchy.modules) if learned else None, "tied_cells": statue.tied,
     }  # fmt: skip
 
 
 def _print_rows(rows: list[dict[str, object]], task: str) -> None:
     import pandas as pd
 
-    print_table(table_of(pd.DataFrame(rows), f"{task}, sculpted"))
+    frame = pd.DataFrame(rows).rename(columns={"tied_cells": "tied cells"})
+    frame["units"] = ["-".join(map(str, units)) for units in frame["units"]]
+    print_table(table_of(frame, f"{task}, sculpted"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import re
 import warnings
 import zipfile
@@ -24,7 +23,8 @@ def load_checkpoint(path: str | Path) -> dict[str, Tensor]:
     """Return the tensors of a checkpoint by name, on the CPU.
 
     Nothing in the file is ever run: of PyTorch's files only plain weights are read (``weights_only=True``). A
-    safetensors file does not keep the order of its tensors; they come sorted by name, ``fc2`` before ``fc10``.
+    safetensors file does not keep the order of its tensors; they come sorted by name, ``fc2`` before ``fc10``. What
+    `torch.nn.utils.prune` left as a tensor and its mask comes as their product.
 
     Parameters
     ----------
@@ -47,7 +47,9 @@ def load_checkpoint(path: str | Path) -> dict[str, Tensor]:
     """
     path = Path(path)
     if not path.is_file():
-        raise FileFormatError(f"there is no file {str(path)!r}")
+        raise FileFormatError(
+            f"{str(path)!r} is {'a folder' if path.is_dir() else 'not there'}; name a file of weights"
+        )
     try:
         content = _in_order(load_file(path)) if _is_safetensors(path) else _load_torch(path)
     except (
@@ -85,9 +87,10 @@ def _load_torch(path: Path) -> object:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # on files that are refused anyway
             return torch.load(path, map_location="cpu", weights_only=True)
-    except pickle.UnpicklingError as error:
+    except Exception as error:  # a damaged file makes torch fail in a dozen ways
         raise ValueError(
-            "it is no file of weights; write the state dict, with safetensors or torch.save(model.state_dict(), ...)"
+            "it is damaged, or no file of weights; write the state dict, with safetensors or with "
+            "torch.save(model.state_dict(), ...)"
         ) from error
 
 
@@ -99,9 +102,21 @@ def _tensors(content: object, path: Path) -> dict[str, Tensor]:
         raise FileFormatError(
             f"{str(path)!r} holds a {type(content).__name__}, not a dict of tensors by name"
         )
-    found = {str(name): value for name, value in content.items() if isinstance(value, Tensor)}
+    found = _pruned({str(name): value for name, value in content.items() if isinstance(value, Tensor)})
     if not found:
         raise FileFormatError(f"{str(path)!r} holds no tensors")
+    return found
+
+
+def _pruned(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Return tensors with PyTorch's pairs of a pruned tensor, ``X_orig`` and ``X_mask``, as the one they stand for."""
+    found: dict[str, Tensor] = {}
+    for name, tensor in tensors.items():
+        whole, mask = name.removesuffix("_orig"), f"{name.removesuffix('_orig')}_mask"
+        if name.endswith("_orig") and mask in tensors:
+            found[whole] = tensor * tensors[mask]
+        elif not (name.endswith("_mask") and f"{name.removesuffix('_mask')}_orig" in tensors):
+            found[name] = tensor
     return found
 
 

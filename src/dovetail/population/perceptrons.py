@@ -108,9 +108,9 @@ class Perceptrons:
         """Return every member so many times."""
         return self.select(torch.arange(len(self), device=self.values.device).repeat_interleave(times))
 
-    def to(self, device: torch.device) -> Perceptrons:
-        """Return the stack on a device."""
-        return replace(self, values=self.values.to(device), kept=self.kept.to(device))
+    def to(self, device: torch.device, dtype: torch.dtype) -> Perceptrons:
+        """Return the stack on a device, with numbers of a type."""
+        return replace(self, values=self.values.to(device, dtype), kept=self.kept.to(device))
 
     def clear(self) -> None:
         """Set to 0 what is not kept."""

@@ -7,6 +7,8 @@ says whether it is the planted one; `path_products` and its neighbours look for 
 
 from __future__ import annotations
 
+from ..data.boolean import Planted, PlantedModule
+from .drawing.draw import draw_hierarchy
 from .files import open_statue
 from .measures.digit_structures import planted_digits
 from .measures.separable_inputs import InputSeparability, input_separability
@@ -22,11 +24,14 @@ __all__ = [
     "InputSeparability",
     "LayerClustering",
     "Match",
+    "Planted",
+    "PlantedModule",
     "SculptOptions",
     "SeparabilityTest",
     "Statue",
     "compare",
     "detect_modules",
+    "draw_hierarchy",
     "input_separability",
     "open_statue",
     "path_products",

@@ -60,6 +60,8 @@ def make_statue(
             None,
             0,
             *detection,
+            problem.image_shape,
+            problem.output_names,
         )
     shape = (max(1, len(unit_steps)), max(1, len(edge_steps)))
     size = shape[0] * shape[1]
@@ -71,10 +73,11 @@ def make_statue(
     history = tuple(histories[chosen])
     unit_place, edge_place = divmod(chosen, shape[1])
     return Statue(
-        problem.name, seed, network, masks, "sculpted" if len(history) > 1 else "unpruned",
+        problem.name, seed, network, masks, "sculpted" if history[-1].edges < history[0].edges else "unpruned",
         1 - history[-1].wrong / problem.answers, threshold, history,
         unit_steps[unit_place] if unit_steps else None, edge_steps[edge_place] if edge_steps else None,
-        own.kept[:, : own.edges].sum(1).view(shape).cpu(), tied, *detection,
+        own.kept[:, : own.edges].sum(1).view(shape).cpu(), tied, *detection, problem.image_shape,
+        problem.output_names,
     )  # fmt: skip
 
 

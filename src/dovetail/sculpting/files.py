@@ -32,7 +32,8 @@ def save_statue(statue: Statue, path: str | Path) -> Path:
         "history": [asdict(step) for step in statue.history], "unit_step": statue.unit_step,
         "edge_step": statue.edge_step, "grid": None if statue.grid is None else statue.grid.tolist(),
         "tied": statue.tied, "modularity_threshold": statue.modularity_threshold,
-        "merge_threshold": statue.merge_threshold,
+        "merge_threshold": statue.merge_threshold, "image_shape": statue.image_shape,
+        "output_names": statue.output_names,
     }  # fmt: skip
     metadata = {_KEY: json.dumps(content)}
 
@@ -87,6 +88,7 @@ def open_statue(path: str | Path) -> Statue:
             content["unit_step"], content["edge_step"],
             None if content["grid"] is None else torch.tensor(content["grid"]), content["tied"],
             content["modularity_threshold"], content["merge_threshold"],
+            *(None if content[key] is None else tuple(content[key]) for key in ("image_shape", "output_names")),
         )  # fmt: skip
     except (SafetensorError, OSError, ValueError, KeyError, TypeError, RuntimeError) as error:
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0][:200]

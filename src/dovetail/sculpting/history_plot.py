@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from ..colours import GREY, LINE_COLOURS
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def plot_history(statue: Statue, ax: Axes | None = None) -> Axes:
-    """Draw the units and edges left after every accepted step, against the trainings it took.
+    """Draw the units and edges left after every accepted step, by the round of training in which it was accepted.
 
     Parameters
     ----------
@@ -27,7 +28,7 @@ def plot_history(statue: Statue, ax: Axes | None = None) -> Axes:
 
         _, ax = plt.subplots(figsize=(6, 3.5), layout="constrained")
     trainings, offset = [], 0
-    for step, following in zip(statue.history, [*statue.history[1:], None], strict=True):
+    for step, following in zip_longest(statue.history, statue.history[1:]):
         trainings.append(offset + step.round)
         if following is not None and following.phase != step.phase:
             offset += step.round
@@ -38,7 +39,7 @@ def plot_history(statue: Statue, ax: Axes | None = None) -> Axes:
     ):
         ax.step(trainings, values, where="post", marker="o", markersize=3, color=colour, label=name)
     ax.set_yscale("log")
-    ax.set_xlabel("trainings")
+    ax.set_xlabel("round of training (dense, units, edges)")
     ax.set_ylabel("left")
     ax.set_title(f"{statue.task}, seed {statue.seed}")
     ax.legend(frameon=False)

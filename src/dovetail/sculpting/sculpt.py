@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from numbers import Real
 from typing import TypedDict, Unpack
 
 import torch
@@ -16,8 +18,16 @@ from ..population import Adam
 from ..population.checks import check_count, check_device, check_seeds
 from ..population.drill import Drilling
 from .choice import make_statue
+from .modules.detect import detect_modules
 from .pruning.grid import sculpt_cells
-from .pruning.presets import BOOLEAN_THRESHOLDS, DATA_THRESHOLDS, EDGE_STEPS, UNIT_STEPS, WEIGHT_DECAY, preset
+from .pruning.presets import (
+    BOOLEAN_THRESHOLDS,
+    DATA_THRESHOLDS,
+    EDGE_STEPS,
+    UNIT_STEPS,
+    WEIGHT_DECAY,
+    preset,
+)
 from .pruning.problem import Problem, Task, problem_of
 from .pruning.progress import SearchProgress
 from .pruning.start import builder_of, fresh_networks, read_network
@@ -116,6 +126,7 @@ def sculpt_seeds(
     seeds = check_seeds(seeds)
     device = check_device(options.get("device"))
     problem = _settled(problem_of(task), options)
+    detection = _detection(problem, options)
     steps = [
         _steps(name, options.get(name, default))  # type: ignore[arg-type]
         for name, default in (("unit_steps", UNIT_STEPS), ("edge_steps", EDGE_STEPS))
@@ -125,7 +136,7 @@ def sculpt_seeds(
         build = builder_of([problem.inputs, *_widths(hidden), problem.outputs])
         stack = fresh_networks(build, seeds, problem, device)
     else:
-        stack = read_network(network, problem).repeated(len(seeds)).to(device)
+        stack = read_network(network, problem).repeated(len(seeds)).to(device, problem.dtype)
         build = builder_of(stack.widths)
     how = _drilling(problem, len(stack.widths) - 2, options)
     with SearchProgress(len(seeds), *map(len, steps), show=options.get("progress", True)) as bar:
@@ -133,11 +144,14 @@ def sculpt_seeds(
             stack, seeds, problem.to(device), how, unit_steps=steps[0], edge_steps=steps[1],
             trained=network is not None, news=bar.news,
         )  # fmt: skip
-    detection = _detection(problem, options)
     return [make_statue(cells, place, problem, seeds, build, steps, detection) for place in range(len(seeds))]
 
 
-def _widths(hidden: Sequence[int] | str) -> list[int]:
+def _widths(hidden: Sequence[int] | str | int) -> list[int]:
+    if isinstance(hidden, int):
+        hidden = [hidden]
+    if isinstance(hidden, str):
+        hidden = re.sub(r"\s*[,-]\s*", "-", hidden.strip())
     spec = hidden if isinstance(hidden, str) else "-".join(str(width) for width in hidden)
     widths = NetSpec.parse(f"mlp:{spec}").sizes if spec else ()
     if not widths:
@@ -149,38 +163,47 @@ def _settled(problem: Problem, options: SculptOptions) -> Problem:
     """Return the problem with what the user says about it."""
     threshold, noise = options.get("threshold"), options.get("noise")
     if threshold is not None:
-        if not 0 < threshold <= 1:
+        if not 0 < _number("threshold", threshold) <= 1:
             raise SpecError(f"threshold is a share of right answers, above 0 and at most 1; got {threshold}")
         problem = replace(problem, threshold=float(threshold))
-    if noise is not None:
-        if not (math.isfinite(noise) and noise >= 0):
-            raise SpecError(f"noise is a standard deviation, 0 or more; got {noise}")
-        problem = replace(problem, noise=float(noise))
-    return problem
+    return problem if noise is None else replace(problem, noise=_number("noise", noise))
 
 
 def _drilling(problem: Problem, hidden_layers: int, options: SculptOptions) -> Drilling:
-    usual = preset(problem.name, hidden_layers, boolean=problem.boolean)
-    lr, decay = options.get("lr") or usual.lr, options.get("weight_decay", WEIGHT_DECAY)
-    epochs, batch_size = options.get("epochs") or usual.epochs, options.get("batch_size") or usual.batch_size
+    usual = preset(problem.name, hidden_layers, len(problem.train), boolean=problem.boolean)
+    lr, epochs, batch_size = options.get("lr"), options.get("epochs"), options.get("batch_size")
+    lr = _number("lr", usual.lr if lr is None else lr)
+    decay = _number("weight_decay", options.get("weight_decay", WEIGHT_DECAY))
+    epochs = usual.epochs if epochs is None else epochs
+    batch_size = usual.batch_size if batch_size is None else batch_size
     check_count("epochs", epochs)
     check_count("batch_size", batch_size)
-    for name, value, least in (("lr", lr, 1e-12), ("weight_decay", decay, 0.0)):
-        if not (math.isfinite(value) and value >= least):
-            raise SpecError(f"{name} must be a {'positive' if least else 'not negative'} number; got {value}")
+    if lr == 0:
+        raise SpecError("lr is the size of a step and must be above 0; got 0")
     return Drilling(
-        epochs, min(batch_size, len(problem.train)), Adam(lr=float(lr), weight_decay=decay), problem.noise
+        epochs, min(batch_size, len(problem.train)), Adam(lr=lr, weight_decay=decay), problem.noise
     )
 
 
-def _steps(name: str, steps: Sequence[float]) -> list[float]:
-    for step in steps:
+def _number(name: str, value: object) -> float:
+    number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else math.nan
+    if not (math.isfinite(number) and number >= 0):
+        raise SpecError(f"{name} must be a number that is not negative; got {value!r:.40}")
+    return number
+
+
+def _steps(name: str, steps: Sequence[float] | float) -> list[float]:
+    found = [_number(name, step) for step in (steps if isinstance(steps, Iterable) else [steps])]
+    for step in found:
         if not 0 < step <= 1:
             raise SpecError(f"{name} are shares to prune, above 0 and at most 1; got {step}")
-    return [float(step) for step in steps]
+    return found
 
 
 def _detection(problem: Problem, options: SculptOptions) -> tuple[float, float]:
+    """Return the thresholds for detecting modules, checked before the long work begins."""
     modularity, merge = BOOLEAN_THRESHOLDS if problem.boolean else DATA_THRESHOLDS
     asked = options.get("modularity_threshold"), options.get("merge_threshold")
-    return modularity if asked[0] is None else asked[0], merge if asked[1] is None else asked[1]
+    modularity, merge = modularity if asked[0] is None else asked[0], merge if asked[1] is None else asked[1]
+    detect_modules([[[1]]], modularity_threshold=modularity, merge_threshold=merge)
+    return modularity, merge

@@ -52,6 +52,10 @@ class Statue:
         taken, which cannot know of modules.
     modularity_threshold, merge_threshold : float
         How its modules are detected.
+    image_shape : (int, int) or None
+        Height and width where inputs are the pixels of a grey image, for pictures.
+    output_names : tuple of str or None
+        What outputs are called, where they have names.
     """
 
     task: str
@@ -68,6 +72,8 @@ class Statue:
     tied: int = 1
     modularity_threshold: float = field(default=-0.2, repr=False)
     merge_threshold: float = field(default=0.9, repr=False)
+    image_shape: tuple[int, int] | None = None
+    output_names: tuple[str, ...] | None = None
 
     @property
     def widths(self) -> tuple[int, ...]:
@@ -77,7 +83,7 @@ class Statue:
 
     @property
     def edges(self) -> int:
-        """Edges that are left."""
+        """Edges that are left, also those that are on no path from an input to an output."""
         return sum(int(mask.sum()) for mask in self._edge_masks)
 
     @property
@@ -116,8 +122,10 @@ class Statue:
         return save_statue(self, path)
 
     def plot(self, **options: object) -> Axes:
-        """Draw the network, its units coloured by module (see `Hierarchy.plot`)."""
-        return self.hierarchy.plot(**options)
+        """Draw the network, its units coloured by module; options are those of `draw_hierarchy`."""
+        return self.hierarchy.plot(
+            **{"image_shape": self.image_shape, "output_names": self.output_names, **options}
+        )
 
     def plot_history(self, ax: Axes | None = None) -> Axes:
         """Draw the units and edges that were left after every accepted step."""
@@ -137,16 +145,14 @@ class Statue:
             return "\n".join(lines)
         lines.append(f"  network    {units} units, {self.edges} edges, density {self.density:.2%}")
         lines.append(f"  accuracy   {self.accuracy:.2%} of validation, at least {self.threshold:.2%} asked")
-        if self.grid is not None:
-            steps = [
-                f"{what} {step:.1%}"
-                for what, step in (("units", self.unit_step), ("edges", self.edge_step))
-                if step is not None
-            ]
-            lines.append(
-                f"  cell       {', '.join(steps)}; the sparsest of {self.grid.numel()}"
-                + (f", tied with {self.tied - 1}" if self.tied > 1 else "")
-            )
+        steps = [
+            f"{what} {step:.1%}"
+            for what, step in (("units", self.unit_step), ("edges", self.edge_step))
+            if step is not None
+        ]
+        if self.grid is not None and steps:
+            ties = f" with {self.tied - 1} others" if self.tied > 1 else ""
+            lines.append(f"  cell       {', '.join(steps)}; the sparsest of {self.grid.numel()}{ties}")
         lines.append("  modules    " + self.hierarchy.describe().replace("\n", "\n             "))
         return "\n".join(lines)
 

@@ -9,13 +9,14 @@ References
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from typing import Literal, NamedTuple
 
 import networkx as nx
 import numpy as np
 
-from ...data.boolean import BooleanTask, Planted
+from ...data.boolean import BooleanTask, Planted, boolean_task
 from ...errors import ShapeError, SpecError
 from ..modules.hierarchy import Hierarchy
 from .digit_structures import PlantedPixels
@@ -73,7 +74,10 @@ class Match:
 
 
 def compare(
-    hierarchy: Hierarchy, planted: Planted | BooleanTask, *, depth: int | Literal["any"] | None = None
+    hierarchy: Hierarchy,
+    planted: Planted | BooleanTask | str | Sequence[int],
+    *,
+    depth: int | Literal["any"] | None = None,
 ) -> Match:
     """Compare the modules found in a network with those planted in its task.
 
@@ -81,9 +85,9 @@ def compare(
     ----------
     hierarchy : Hierarchy
         What was found.
-    planted : Planted or BooleanTask
-        What was planted. Every input must be used, except for the pixels of `planted_digits`: of those, each
-        planted module needs some.
+    planted : Planted, BooleanTask, str or list of int
+        What was planted, or the task (also by the name of its family, such as ``[4, 2, 4]``). Every input must be
+        used, except for the pixels of `planted_digits`: of those, each planted module needs some.
     depth : int, "any" or None
         The number of hidden layers for which to take the planted structure; ``"any"`` takes the full structure
         even where the network is too shallow for it. Left out, it is that of the network.
@@ -107,7 +111,8 @@ def compare(
     >>> print(compare(found, boolean_task([4, 2, 4])))
     whole yes, feeds yes, inputs yes, outputs yes, hidden yes, intermediate yes, middle yes
     """
-    structure = _planted_for(hierarchy, planted, depth)
+    known = planted if isinstance(planted, Planted | BooleanTask) else boolean_task(planted)
+    structure = _planted_for(hierarchy, known, depth)
     found, expected = _found(hierarchy), _expected(hierarchy, structure)
     whole = Counter(found.ends) == Counter(expected.ends)
     return Match(
@@ -163,7 +168,9 @@ def _planted_for(
 ) -> Planted:
     structure = planted.planted if isinstance(planted, BooleanTask) else planted
     if structure is None:
-        raise SpecError(f"{planted!r} has no planted structure to compare with; give a Planted")
+        raise SpecError(
+            f"{planted!r} has no planted structure to compare with; describe it with dovetail.sculpting.Planted"
+        )
     if isinstance(depth, str) and depth != "any":
         raise SpecError(
             f"depth={depth!r}: give a number of hidden layers, 'any', or None for the network's own"

@@ -213,7 +213,11 @@ class Hierarchy:
         return describe(self)
 
     def plot(self, **options: Any) -> Axes:
-        """Draw the network, its units coloured by module, into ``ax`` or a new figure (see `draw_hierarchy`)."""
+        """Draw the network, its units coloured by module.
+
+        Options are those of `dovetail.sculpting.draw_hierarchy`: ``ax``, ``direction``, ``input_names``,
+        ``output_names``, ``module_names``, ``image_shape``, ``unused``, ``legend``, ``title``.
+        """
         from ..drawing.draw import draw_hierarchy
 
         return draw_hierarchy(self, **options)

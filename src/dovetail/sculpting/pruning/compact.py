@@ -61,9 +61,17 @@ class Compact:
         kept = self.stack.weights(self.stack.kept)
         return [before.any(2) | after.any(1) for before, after in pairwise(kept)]
 
+    def units_left(self) -> Tensor:
+        """Return how many hidden units of each member have edges."""
+        return torch.stack([there.sum(1) for there in self.has_edges()]).sum(0)
+
+    def edges_left(self) -> Tensor:
+        """Return how many edges each member has."""
+        return self.stack.kept[:, : self.stack.edges].sum(1)
+
     def slack(self) -> float:
         """Return how much smaller the matrices would be after `tightened`, as a share of what they are."""
-        widths = [int(there.sum(1).max()) for there in self.has_edges()]
+        widths = [max(1, int(there.sum(1).max())) for there in self.has_edges()]
         widths = [self.stack.widths[0], *widths, self.stack.widths[-1]]
         return count_edges(widths) / self.stack.edges
 

@@ -2,7 +2,7 @@
 
 Cells of the grid that differ only in the step for edges prune the same units, and all cells of a seed start from the
 same dense network. So a seed trains once, its units are pruned once for every step for units, and only then does it
-fork into all cells. What comes out is what each cell would have found on its own.
+fork into all cells. Up to rounding, which depends on the shape of the stack, each cell finds what it would find alone.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from ...data.dataset import Split
 from ...population.drill import Drill, Drilling
 from ...population.memory import free_memory
 from ...population.perceptrons import Perceptrons
+from .compact import Compact
 from .problem import Problem
 from .proposals import EdgeProposal, Proposal, UnitProposal
 from .search import Accepted, Found, search
@@ -98,12 +99,11 @@ def sculpt_cells(
         allowed = wrong.clone()
     else:
         allowed = torch.full_like(wrong, errors_allowed(problem.threshold, problem.answers))
-    learned = (wrong <= allowed).nonzero().squeeze(1)
-    units = sum(networks.widths[1:-1])
-    steps = [
-        [Accepted("dense", 1, units, networks.edges, int(wrong[place]), float(loss[place]))]
-        for place in learned.tolist()
-    ]
+    able = (wrong <= allowed) & loss.isfinite() & (wrong < constant_errors(problem))
+    learned = able.nonzero().squeeze(1)
+    there = Compact.whole(networks)
+    columns = [column[learned].tolist() for column in (there.units_left(), there.edges_left(), wrong, loss)]
+    steps = [[Accepted("dense", 1, *values)] for values in zip(*columns, strict=True)]
     cells, of_seed = networks.select(learned), learned
     phases: list[tuple[str, Sequence[float], Proposal]] = [
         ("units", unit_steps, UnitProposal(problem.val)),
@@ -122,6 +122,20 @@ def sculpt_cells(
         cells, trainings = found.networks, trainings + found.trainings
         steps = [steps[fork] + more for fork, more in zip(forks.tolist(), found.steps, strict=True)]
     return Cells(cells, steps, learned.tolist(), networks, wrong.tolist(), allowed.tolist(), trainings)
+
+
+def constant_errors(problem: Problem) -> int:
+    """Return how many errors on the validation split the best answer makes that does not look at inputs.
+
+    A task whose answer is the same for all inputs is done by that answer; then any number of errors is too many.
+    """
+    y = problem.val.y
+    if problem.head == "classes":
+        errors = len(y) - int(y.bincount().max())
+    else:
+        ones = (y > 0.5).sum(0)
+        errors = int(torch.minimum(ones, len(y) - ones).sum())
+    return errors or 1
 
 
 def errors_allowed(threshold: float, answers: int) -> int:
@@ -155,7 +169,10 @@ def _train_dense(
         drill = Drill(part, [seeds[place] for place in waiting.tolist()], problem.train, problem.val, how)
         best = drill.train(_STREAMS["dense"] + attempt)
         drill.close()
-        networks.values[waiting], wrong[waiting], loss[waiting] = part.values, best.wrong, best.loss
+        # A later try may end worse than an earlier one.
+        better = best.wrong < wrong[waiting] if attempt else torch.ones_like(best.wrong, dtype=torch.bool)
+        at = waiting[better]
+        networks.values[at], wrong[at], loss[at] = part.values[better], best.wrong[better], best.loss[better]
         trainings += len(waiting)
         # Without a threshold the network's own accuracy is the measure: one training gives it.
         waiting = waiting[:0] if problem.threshold is None else waiting[best.wrong > enough]

@@ -46,26 +46,32 @@ _BY_FAMILY: dict[str, tuple[Preset, ...]] = {
 """For one, two, three hidden layers; deeper networks train like the deepest."""
 
 _BOOLEAN = Preset(0.05, 32, 60)
-_DATA = Preset(1e-3, 256, 10)
+_DATA_STEPS = 2_000
+"""Steps that a training on data takes at least; it goes over the data ten times or more often."""
 
 
-def preset(task: str, hidden_layers: int, *, boolean: bool) -> Preset:
-    """Return how to train networks of a depth for a task.
+def preset(task: str, hidden_layers: int, samples: int, *, boolean: bool) -> Preset:
+    """Return how to train networks of a depth for a task with so many samples.
 
     Examples
     --------
-    >>> preset("[4,2,4]", 2, boolean=True)
+    >>> preset("[4,2,4]", 2, 16, boolean=True)
     Preset(lr=0.05, batch_size=8, epochs=15)
+    >>> preset("digits", 1, 1_149, boolean=False)
+    Preset(lr=0.001, batch_size=32, epochs=56)
     """
     family = _family(task)
     if family in _BY_FAMILY:
         by_depth = _BY_FAMILY[family]
         return by_depth[min(max(hidden_layers, 1), len(by_depth)) - 1]
-    return _BOOLEAN if boolean else _DATA
+    if boolean:
+        return _BOOLEAN
+    batch_size = 32 if samples < 10_000 else 256
+    return Preset(1e-3, batch_size, max(10, -(-_DATA_STEPS // -(-samples // batch_size))))
 
 
 def _family(task: str) -> str:
     """Return the name of a task with m for its number of outputs, where presets do not depend on it."""
     if task in _BY_FAMILY or not task.startswith("["):
         return task
-    return f"{task[: task.rindex(',')]},m]"
+    return f"{task.rpartition(',')[0]},m]"

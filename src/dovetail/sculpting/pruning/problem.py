@@ -9,7 +9,7 @@ import torch
 from numpy.typing import ArrayLike
 from torch import Tensor
 
-from ...data.boolean import BooleanTask, Planted, boolean_task
+from ...data.boolean import BooleanTask, boolean_task
 from ...data.dataset import Dataset, Split
 from ...errors import SpecError
 from ...population.perceptrons import Head
@@ -43,8 +43,10 @@ class Problem:
         How many there are.
     boolean : bool
         Whether it is a truth table.
-    planted : Planted or None
-        The modules in it, where they are known.
+    image_shape : (int, int) or None
+        Height and width where inputs are the pixels of a grey image.
+    output_names : tuple of str or None
+        What outputs are called, where they have names.
     """
 
     name: str
@@ -55,11 +57,22 @@ class Problem:
     noise: float
     outputs: int
     boolean: bool = False
-    planted: Planted | None = None
+    image_shape: tuple[int, int] | None = None
+    output_names: tuple[str, ...] | None = None
 
     def to(self, device: torch.device) -> Problem:
         """Return the problem with its samples on a device."""
-        return replace(self, train=self.train.to(device), val=self.val.to(device))
+        return replace(self, train=self.train.to(device, self.dtype), val=self.val.to(device, self.dtype))
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """The type of numbers to compute with.
+
+        How sums are rounded depends on the shape of the stack, so on who else is in it, and a search magnifies
+        the smallest difference. In float64 that stays far below what decides a search; truth tables are small
+        enough for it.
+        """
+        return torch.float64 if self.boolean else torch.float32
 
     @property
     def inputs(self) -> int:
@@ -89,12 +102,17 @@ def problem_of(task: Task) -> Problem:
     """
     if isinstance(task, Dataset):
         return _of_dataset(task)
+    if isinstance(task, str) and "=" not in task and not task.lstrip().startswith("["):
+        raise SpecError(
+            f"{task!r:.60} is no Boolean task: write a family such as [4,2,4], or formulas such as 'y1 = x1 ^ x2'; for "
+            "a data set, pass what dovetail.load gives"
+        )
     if isinstance(task, str) or (isinstance(task, list | tuple) and all(isinstance(n, int) for n in task)):
         task = boolean_task(task)
     if not isinstance(task, BooleanTask):
         task = BooleanTask.from_table(task)
     table = Split(task.x, task.y)
-    return Problem(task.name, table, table, "bits", 1.0, BOOLEAN_NOISE, task.outputs, True, task.planted)
+    return Problem(task.name, table, table, "bits", 1.0, BOOLEAN_NOISE, task.outputs, True)
 
 
 def _of_dataset(data: Dataset) -> Problem:
@@ -102,6 +120,14 @@ def _of_dataset(data: Dataset) -> Problem:
         raise SpecError(
             f"{data.name} has values for targets; sculpting needs classes or bits, to tell when a task is done"
         )
-    train, val = (Split(split.x.flatten(1).float(), split.y) for split in (data.train, data.val))
     head: Head = "bits" if data.task == "bits" else "classes"
-    return Problem(data.name, train, val, head, _THRESHOLDS.get(data.name), 0.0, data.outputs)
+    train, val = (
+        Split(split.x.reshape(len(split), -1).float(), split.y.float() if head == "bits" else split.y)
+        for split in (data.train, data.val)
+    )
+    shape = data.input_shape
+    image = (shape[1], shape[2]) if len(shape) == 3 and shape[0] == 1 else None
+    return Problem(
+        data.name, train, val, head, _THRESHOLDS.get(data.name), 0.0, data.outputs, image_shape=image,
+        output_names=data.classes,
+    )  # fmt: skip

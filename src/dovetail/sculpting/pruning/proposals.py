@@ -48,8 +48,8 @@ class UnitProposal:
         return 1 / sum(widths[1:-1])
 
     def gone(self, members: Compact) -> Tensor:
-        """Return 0 for all: every unit is there."""
-        return torch.zeros(len(members), dtype=torch.float64, device=members.stack.values.device)
+        """Return the share of hidden units that have no edges already."""
+        return 1 - members.units_left().double() / sum(members.widths[1:-1])
 
     def __call__(self, members: Compact, shares: Tensor) -> Tensor:
         """Return what is kept: no weight into or out of a pruned unit, and not its bias."""
@@ -73,8 +73,7 @@ class EdgeProposal:
 
     def gone(self, members: Compact) -> Tensor:
         """Return the share of edges that are gone already."""
-        kept = members.stack.kept[:, : members.stack.edges].sum(1).double()
-        return 1 - kept / members.edges
+        return 1 - members.edges_left().double() / members.edges
 
     def __call__(self, members: Compact, shares: Tensor) -> Tensor:
         """Return what is kept: biases are never pruned."""

@@ -179,9 +179,7 @@ def _accept(walk: _Walk, trained: Perceptrons, done: Tensor, shares: Tensor) -> 
 
 
 def _record(found: Found, walk: _Walk, done: Tensor, phase: str, wrong: Tensor, loss: Tensor) -> None:
-    stack = walk.accepted.stack
-    units = torch.stack([there.sum(1) for there in walk.accepted.has_edges()]).sum(0)
-    edges = stack.kept[:, : stack.edges].sum(1)
+    units, edges = walk.accepted.units_left(), walk.accepted.edges_left()
     columns = [column.tolist() for column in (walk.numbers, done, units, edges, wrong, loss)]
     for number, accepted, *values in zip(*columns, strict=True):
         if accepted:

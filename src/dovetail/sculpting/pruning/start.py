@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 import torch
 from torch import Tensor, nn
 
-from ...errors import ShapeError, SpecError
+from ...data.dataset import is_finite
+from ...errors import DataError, ShapeError, SpecError
 from ...nets import NetBuilder, net_builder
 from ...population import Population
 from ...population.perceptrons import Perceptrons
@@ -33,9 +34,9 @@ def fresh_networks(
 ) -> Perceptrons:
     """Return an untrained network for each seed."""
     params = Population(build, seeds=seeds, device="cpu").params
-    weights = [tensor.to(device) for name, tensor in params.items() if name.endswith("weight")]
-    biases = [tensor.to(device) for name, tensor in params.items() if name.endswith("bias")]
-    return Perceptrons.from_matrices(weights, biases, problem.head)
+    weights = [tensor for name, tensor in params.items() if name.endswith("weight")]
+    biases = [tensor for name, tensor in params.items() if name.endswith("bias")]
+    return Perceptrons.from_matrices(weights, biases, problem.head).to(device, problem.dtype)
 
 
 def read_network(network: nn.Module, problem: Problem) -> Perceptrons:
@@ -55,15 +56,22 @@ def read_network(network: nn.Module, problem: Problem) -> Perceptrons:
             f"the network maps {sizes[0]} inputs to {sizes[1]} outputs, but {problem.name} has {problem.inputs} and "
             f"{problem.outputs}"
         )
-    weights = [layer.weight.detach().cpu().float() for layer in layers]
+    weights = [layer.weight.detach().to_dense().cpu().float() for layer in layers]
+    if not all(is_finite(weight) for weight in weights):
+        raise DataError("the network's weights hold NaN or infinity")
     biases = [
         torch.zeros(layer.out_features) if layer.bias is None else layer.bias.detach().cpu().float()
         for layer in layers
     ]
     stack = Perceptrons.from_matrices([w[None] for w in weights], [b[None] for b in biases], problem.head)
-    stack.kept = stack.values != 0
+    # Edges that are not there stay away; a bias of 0 may just not have been trained, unless the layer has none.
+    stack.kept[:, : stack.edges] = stack.values[:, : stack.edges] != 0
+    for layer, kept in zip(layers, stack.biases(stack.kept), strict=True):
+        kept[:] = layer.bias is not None
     x = problem.val.x[:64].cpu()
-    if not torch.allclose(stack.logits(x)[0], _outputs(network, x), rtol=1e-3, atol=1e-4):
+    # What half precision rounds is no other network.
+    close = 0.05 if next(network.parameters()).element_size() < 4 else 1e-3
+    if not torch.allclose(stack.logits(x)[0], _outputs(network, x), rtol=close, atol=close / 10):
         raise SpecError(
             "the network is not a plain perceptron: dense layers with ReLUs between them give other outputs than it "
             "does; other activations, shortcuts, convolutions and normalisation cannot be sculpted"
@@ -96,8 +104,8 @@ def perceptron_of(tensors: Mapping[str, Tensor]) -> nn.Sequential:
             raise SpecError(f"{layer.weight!r} is a convolution; only dense layers can be sculpted")
         dense = nn.Linear(layer.inputs, layer.units, bias=bool(layer.vectors))
         with torch.no_grad():
-            dense.weight.copy_(tensors[layer.weight])
+            dense.weight.copy_(tensors[layer.weight].to_dense())
             if layer.vectors:
-                dense.bias.copy_(tensors[layer.vectors[0]])
+                dense.bias.copy_(tensors[layer.vectors[0]].to_dense())
         layers += [dense, nn.ReLU()]
     return nn.Sequential(*layers[:-1])
