@@ -142,6 +142,7 @@ def main() -> None:
     sculpt_seeds(TASK, [8], [0], unit_steps=[0.5], edge_steps=[0.02], device=arguments.device, progress=False)
     seeds = list(SEEDS) if arguments.full else [0]
     ours = plain = 0.0
+    detection: list[float] = []
     print(
         f"{'network':<16}{'ours, 4 seeds':>16}{'plain, 1 seed':>16}{'ratio a trial':>16}   edges (ours; plain)"
     )
@@ -154,6 +155,9 @@ def main() -> None:
         ]
         loop, seconds = (time.perf_counter() - between) / len(seeds), between - begun
         ours, plain = ours + seconds, plain + len(SEEDS) * loop
+        begun = time.perf_counter()
+        modules = [len(statue.hierarchy.modules) for statue in statues]
+        detection += [(time.perf_counter() - begun) / len(modules)]
         edges = [statue.edges for statue in statues]
         name, ratio = "-".join(map(str, [4, *hidden, 4])), len(SEEDS) * loop / seconds
         print(f"{name:<16}{seconds:>14.2f} s{loop:>14.1f} s{ratio:>15.0f}x   {edges}; {fewest}", flush=True)
@@ -161,6 +165,7 @@ def main() -> None:
     dt.sculpt(TASK, [24], device=arguments.device, progress=False)
     single = time.perf_counter() - begun
     print(f"one trial, 4-24-4, 70 cells: {single:.2f} s")
+    print(f"detection of modules: {1000 * np.mean(detection):.1f} ms a network")
     print(f"all 36 trials: {ours:.1f} s against {plain:.0f} s: {plain / ours:.0f}x")
 
 
