@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from .errors import DovetailError
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 def write_whole(path: str | Path, write: Callable[[Path], object]) -> Path:
@@ -49,6 +53,20 @@ def write_whole(path: str | Path, write: Callable[[Path], object]) -> Path:
         reason = error.strerror if isinstance(error, OSError) else None
         raise DovetailError(f"cannot write {path}: {reason or error}") from error
     return path
+
+
+def write_tensors(path: str | Path, tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> Path:
+    """Write a ``.safetensors`` file, whole or not at all."""
+    from safetensors import SafetensorError
+    from safetensors.torch import save_file
+
+    def write(temporary: Path) -> None:
+        try:
+            save_file(dict(tensors), temporary, metadata=dict(metadata))
+        except SafetensorError as error:  # how it reports a folder that is missing or a disk that is full
+            raise OSError(str(error)) from error
+
+    return write_whole(path, write)
 
 
 def check_folder(path: Path) -> None:

@@ -9,11 +9,10 @@ from typing import get_args
 
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
 
 from .._version import __version__
 from ..errors import FileFormatError
-from ..writing import write_whole
+from ..writing import write_tensors
 from .pruning.search import Accepted
 from .pruning.start import builder_of
 from .statue import Outcome, Statue
@@ -35,15 +34,7 @@ def save_statue(statue: Statue, path: str | Path) -> Path:
         "merge_threshold": statue.merge_threshold, "image_shape": statue.image_shape,
         "output_names": statue.output_names,
     }  # fmt: skip
-    metadata = {_KEY: json.dumps(content)}
-
-    def write(temporary: Path) -> None:
-        try:
-            save_file(tensors, temporary, metadata=metadata)
-        except SafetensorError as error:  # how it reports a folder that is missing or a disk that is full
-            raise OSError(str(error)) from error
-
-    return write_whole(path, write)
+    return write_tensors(path, tensors, {_KEY: json.dumps(content)})
 
 
 def open_statue(path: str | Path) -> Statue:

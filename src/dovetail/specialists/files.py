@@ -12,12 +12,11 @@ from pathlib import Path
 
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
 from torch import Tensor
 
 from ..data.dataset import is_finite
 from ..errors import FileFormatError
-from ..writing import write_whole
+from ..writing import write_tensors
 from .basis import Basis
 from .composite import Composite
 from .manifest import read_manifest, write_manifest
@@ -47,15 +46,7 @@ def save(part: Part, path: str | Path) -> Path:
                 tensors[f"{number}/{name}.positions"] = packed.positions
     if isinstance(part, Composite):
         tensors |= {f"merged/{name}": tensor for name, tensor in part.statistics.items()}
-    metadata = {_KEY: write_manifest(part)}
-
-    def write(temporary: Path) -> None:
-        try:
-            save_file(tensors, temporary, metadata=metadata)
-        except SafetensorError as error:  # how it reports a folder that is missing or a disk that is full
-            raise OSError(str(error)) from error
-
-    return write_whole(path, write)
+    return write_tensors(path, tensors, {_KEY: write_manifest(part)})
 
 
 def open_file(path: str | Path) -> Specialist | Composite:

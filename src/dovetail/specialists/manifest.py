@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeVar
 
 from .._version import __version__
 from ..errors import DovetailError, FileFormatError
 from ..nets import NetSpec
+from ..reading import number, take, whole
 from .basis import Basis
 from .composite import METHODS, Composite
 from .objectives import LOSSES
@@ -19,8 +18,6 @@ from .part import Part
 from .specialist import Record
 
 SCHEMA = "dovetail/1"
-
-Value = TypeVar("Value")
 
 
 @dataclass(frozen=True)
@@ -82,26 +79,26 @@ def read_manifest(text: str) -> Manifest:
     checksum = content.pop("checksum", None)
     if checksum != _checksum(content):
         raise FileFormatError("its manifest does not match its checksum: it was altered or damaged")
-    kind = _take(content, "kind", str)
+    kind = take(content, "kind", str)
     if kind not in ("specialist", "composite"):
         raise FileFormatError(f"it is a {kind!r:.40}, neither a specialist nor a composite")
     basis = _basis(content)
-    specialists = [_specialist(entry, basis) for entry in _take(content, "specialists", list)]
+    specialists = [_specialist(entry, basis) for entry in take(content, "specialists", list)]
     if not specialists or (kind == "specialist" and len(specialists) > 1):
         raise FileFormatError(f"a {kind} with {len(specialists)} specialists")
     method, coefficients, keep = "sum", None, 1.0
     if kind == "composite":
-        method = _take(content, "method", str)
+        method = take(content, "method", str)
         if method not in METHODS:
             raise FileFormatError(f"unknown method {method!r:.40}")
         if content.get("coefficients") is not None:
-            coefficients = tuple(_number(value) for value in _take(content, "coefficients", list))
+            coefficients = tuple(number(value) for value in take(content, "coefficients", list))
             if len(coefficients) != len(specialists):
                 raise FileFormatError(f"{len(coefficients)} coefficients for {len(specialists)} specialists")
         elif method == "calibrated":
             raise FileFormatError("a calibrated composite without coefficients")
-        keep = _number(content.get("keep"))
-    return Manifest(kind, basis, specialists, method, coefficients, keep, _take(content, "digest", str))
+        keep = number(content.get("keep"))
+    return Manifest(kind, basis, specialists, method, coefficients, keep, take(content, "digest", str))
 
 
 def _checksum(content: Mapping[str, object]) -> str:
@@ -111,12 +108,12 @@ def _checksum(content: Mapping[str, object]) -> str:
 
 def _basis(content: Mapping[str, object]) -> Basis:
     try:
-        net = NetSpec.parse(_take(content, "net", str))
-        shape = tuple(_whole(size) for size in _take(content, "input_shape", list))
-        classes = tuple(_take(content, "classes", list))
+        net = NetSpec.parse(take(content, "net", str))
+        shape = tuple(whole(size) for size in take(content, "input_shape", list))
+        classes = tuple(take(content, "classes", list))
         if not classes or not all(isinstance(name, str) for name in classes):
             raise FileFormatError("its classes are not a list of names")
-        basis = Basis(net, shape, classes, _number(content.get("temperature")))
+        basis = Basis(net, shape, classes, number(content.get("temperature")))
         if basis.temperature <= 0:
             raise FileFormatError(f"temperature {basis.temperature} is not above 0")
         basis.builder  # noqa: B018 (proves that such a network can be built)
@@ -130,43 +127,20 @@ def _basis(content: Mapping[str, object]) -> Basis:
 def _specialist(entry: object, basis: Basis) -> tuple[tuple[int, ...], Record]:
     if not isinstance(entry, dict):
         raise FileFormatError("an entry under 'specialists' is not an object")
-    rewarded = tuple(_whole(number) for number in _take(entry, "rewarded", list))
+    rewarded = tuple(whole(number) for number in take(entry, "rewarded", list))
     if not rewarded or list(rewarded) != sorted(set(rewarded)) or rewarded[-1] >= len(basis.classes):
         raise FileFormatError(f"rewarded classes {list(rewarded)} of {len(basis.classes)} classes")
-    loss = _take(entry, "loss", str)
+    loss = take(entry, "loss", str)
     if loss not in LOSSES:
         raise FileFormatError(f"unknown loss {loss!r:.40}")
-    metrics = {str(name): _number(value) for name, value in _take(entry, "metrics", dict).items()}
+    metrics = {str(name): number(value) for name, value in take(entry, "metrics", dict).items()}
     return rewarded, Record(
-        _whole(entry.get("seed")),
-        _take(entry, "start", str),
+        whole(entry.get("seed")),
+        take(entry, "start", str),
         loss,
-        _take(entry, "slots", bool),
-        _take(entry, "data", str),
-        _take(entry, "fingerprint", str),
-        _take(entry, "training", dict),
+        take(entry, "slots", bool),
+        take(entry, "data", str),
+        take(entry, "fingerprint", str),
+        take(entry, "training", dict),
         metrics,
     )
-
-
-def _take(content: Mapping[str, object], key: str, kind: type[Value]) -> Value:
-    value = content.get(key)
-    if not isinstance(value, kind):
-        raise FileFormatError(f"its {key!r} should be a {kind.__name__}, but is {value!r:.40}")
-    return value
-
-
-def _whole(value: object) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise FileFormatError(f"{value!r:.40} where a whole number should be")
-    return value
-
-
-def _number(value: object) -> float:
-    try:
-        number = float(value) if isinstance(value, int | float) and not isinstance(value, bool) else math.nan
-    except OverflowError:
-        number = math.inf
-    if not math.isfinite(number):
-        raise FileFormatError(f"{value!r:.40} where a number should be")
-    return number

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import TypeVar, get_args
@@ -11,6 +10,7 @@ from typing import TypeVar, get_args
 import numpy as np
 
 from ...errors import FileFormatError
+from ...reading import number, take, whole
 from .hierarchy import Hierarchy, LayerClustering, SeparabilityTest, Unit
 from .matrices import Edges
 from .method import Score
@@ -18,10 +18,10 @@ from .reach import used_units
 
 SCHEMA = "dovetail.hierarchy/1"
 
+Value = TypeVar("Value")
+
 MOST_EDGES = 2**30
 """Between two layers: more would fill a machine's memory."""
-
-Value = TypeVar("Value")
 
 
 def write_hierarchy(hierarchy: Hierarchy) -> str:
@@ -79,29 +79,36 @@ def read_hierarchy(text: str) -> Hierarchy:
     schema = content.get("schema") if isinstance(content, dict) else None
     if schema != SCHEMA:
         raise FileFormatError(f"not a hierarchy: its schema is {schema!r:.40}, not {SCHEMA!r}")
+    try:
+        return _hierarchy(content)
+    except FileFormatError as error:
+        raise FileFormatError(f"this hierarchy is damaged or was altered: {error}") from error
+
+
+def _hierarchy(content: Mapping[str, object]) -> Hierarchy:
     connections = _connections(content)
     sizes = [connections[0].shape[1], *map(len, connections)]
     layers = tuple(
         tuple(frozenset(_numbers(cluster, size)) for cluster in _list(clusters, "a layer"))
-        for clusters, size in zip(_take(content, "layers", list, len(sizes)), sizes, strict=True)
+        for clusters, size in zip(take(content, "layers", list, len(sizes)), sizes, strict=True)
     )
-    modules = tuple(frozenset(_units(module, sizes)) for module in _take(content, "modules", list))
+    modules = tuple(frozenset(_units(module, sizes)) for module in take(content, "modules", list))
     unused = frozenset(_units(content.get("unused"), sizes))
-    clusterings = tuple(_clustering(entry) for entry in _take(content, "clusterings", list))
+    clusterings = tuple(_clustering(entry) for entry in take(content, "clusterings", list))
     hierarchy = Hierarchy(connections, layers, modules, unused, clusterings)
     _check(hierarchy)
     return hierarchy
 
 
 def _connections(content: Mapping[str, object]) -> tuple[Edges, ...]:
-    sizes = [_whole(size) for size in _take(content, "sizes", list)]
+    sizes = [whole(size) for size in take(content, "sizes", list)]
     if len(sizes) < 2 or 0 in sizes:
-        raise _damaged(f"layers of {sizes} units")
+        raise FileFormatError(f"layers of {sizes} units")
     found = []
-    layers = _take(content, "connections", list, len(sizes) - 1)
+    layers = take(content, "connections", list, len(sizes) - 1)
     for (before, after), rows in zip(pairwise(sizes), layers, strict=True):
         if len(_list(rows, "connections")) != after or before * after > MOST_EDGES:
-            raise _damaged(f"connections of {len(rows)} units to {before} in a layer of {after}")
+            raise FileFormatError(f"connections of {len(rows)} units to {before} in a layer of {after}")
         edges = np.zeros((after, before), bool)
         for unit, row in enumerate(rows):
             edges[unit, _numbers(row, before)] = True
@@ -116,7 +123,7 @@ def _check(hierarchy: Hierarchy) -> None:
     used = [(layer, unit) for layer, units in numbers for unit in units.tolist()]
     everything = {(layer, unit) for layer, size in enumerate(hierarchy.sizes) for unit in range(size)}
     if hierarchy.unused != everything.difference(used):
-        raise _damaged("its unused units are not those without a path from an input or to an output")
+        raise FileFormatError("its unused units are not those without a path from an input or to an output")
     clusters = [
         frozenset((layer, unit) for unit in cluster)
         for layer, found in enumerate(hierarchy.layers)
@@ -124,95 +131,68 @@ def _check(hierarchy: Hierarchy) -> None:
     ]
     for what, groups in (("clusters", clusters), ("modules", list(hierarchy.modules))):
         if sorted(unit for group in groups for unit in group) != used or not all(groups):
-            raise _damaged(f"its {what} do not hold every used unit once")
+            raise FileFormatError(f"its {what} do not hold every used unit once")
         if groups != sorted(groups, key=min):
-            raise _damaged(f"its {what} are not in the order of their first units")
+            raise FileFormatError(f"its {what} are not in the order of their first units")
     module_of = {unit: number for number, module in enumerate(hierarchy.modules) for unit in module}
     if any(len({module_of[unit] for unit in cluster}) > 1 for cluster in clusters):
-        raise _damaged("a cluster is spread over several modules")
+        raise FileFormatError("a cluster is spread over several modules")
     counts = [clustering.chosen for clustering in hierarchy.clusterings]
     if counts and counts != [len(found) for found in hierarchy.layers]:
-        raise _damaged(f"its layers were put into {counts} clusters, but have others")
+        raise FileFormatError(f"its layers were put into {counts} clusters, but have others")
 
 
 def _clustering(entry: object) -> LayerClustering:
     if not isinstance(entry, dict):
-        raise _damaged(f"{entry!r:.40} where the clustering of a layer should be")
+        raise FileFormatError(f"{entry!r:.40} where the clustering of a layer should be")
     metric = {}
-    for count, value in _take(entry, "metric", dict).items():
+    for count, value in take(entry, "metric", dict).items():
         if not (count.isascii() and count.isdigit() and len(count) < 10):
-            raise _damaged(f"{count!r:.40} where a number of clusters should be")
-        metric[int(count)] = _number(value)
+            raise FileFormatError(f"{count!r:.40} where a number of clusters should be")
+        metric[int(count)] = number(value)
     best = entry.get("best")
-    if best is not None and _whole(best) not in metric:
-        raise _damaged(f"its best number of clusters, {best}, has no score")
-    tests = tuple(_test(test) for test in _take(entry, "tests", list))
-    tied, score = _take(entry, "tied", bool), _take(entry, "score", str)
+    if best is not None and whole(best) not in metric:
+        raise FileFormatError(f"its best number of clusters, {best}, has no score")
+    tests = tuple(_test(test) for test in take(entry, "tests", list))
+    tied, score = take(entry, "tied", bool), take(entry, "score", str)
     if score not in get_args(Score):
-        raise _damaged(f"unknown score {score!r:.40}")
-    return LayerClustering(metric, _whole(entry.get("chosen")), best, tests, tied, score)
+        raise FileFormatError(f"unknown score {score!r:.40}")
+    return LayerClustering(metric, whole(entry.get("chosen")), best, tests, tied, score)
 
 
 def _test(entry: object) -> SeparabilityTest:
     if not isinstance(entry, dict) or entry.get("kind") not in ("separate", "single"):
-        raise _damaged(f"{entry!r:.40} where a separability test should be")
-    numbers = (_number(entry.get(name)) for name in ("shared", "expected", "score"))
-    return SeparabilityTest(entry["kind"], _take(entry, "positive", bool), *numbers)
+        raise FileFormatError(f"{entry!r:.40} where a separability test should be")
+    numbers = (number(entry.get(name)) for name in ("shared", "expected", "score"))
+    return SeparabilityTest(entry["kind"], take(entry, "positive", bool), *numbers)
 
 
 def _units(value: object, sizes: Sequence[int]) -> list[Unit]:
     found = []
     for pair in _list(value, "a set of units"):
-        layer, unit = (_whole(number) for number in _list(pair, "a unit", 2))
+        layer, unit = (whole(number) for number in _list(pair, "a unit", 2))
         if layer >= len(sizes) or unit >= sizes[layer]:
-            raise _damaged(f"unit {unit} of layer {layer}, in a network of {'-'.join(map(str, sizes))}")
+            raise FileFormatError(
+                f"unit {unit} of layer {layer}, in a network of {'-'.join(map(str, sizes))}"
+            )
         found.append((layer, unit))
     return _distinct(found)
 
 
 def _numbers(value: object, size: int) -> list[int]:
-    found = [_whole(number) for number in _list(value, "a set of units")]
+    found = [whole(number) for number in _list(value, "a set of units")]
     if any(number >= size for number in found):
-        raise _damaged(f"unit {max(found)} in a layer of {size}")
+        raise FileFormatError(f"unit {max(found)} in a layer of {size}")
     return _distinct(found)
 
 
 def _distinct(units: list[Value]) -> list[Value]:
     if len(set(units)) < len(units):
-        raise _damaged(f"a unit is named twice in {units!r:.40}")
+        raise FileFormatError(f"a unit is named twice in {units!r:.40}")
     return units
 
 
 def _list(value: object, what: str, length: int | None = None) -> list[object]:
     if not isinstance(value, list) or (length is not None and len(value) != length):
-        raise _damaged(f"{value!r:.40} where {what} should be")
+        raise FileFormatError(f"{value!r:.40} where {what} should be")
     return value
-
-
-def _take(content: Mapping[str, object], key: str, kind: type[Value], length: int | None = None) -> Value:
-    value = content.get(key)
-    if not isinstance(value, kind):
-        raise _damaged(f"its {key!r} should be a {kind.__name__}, but is {value!r:.40}")
-    if length is not None and isinstance(value, list) and len(value) != length:
-        raise _damaged(f"its {key!r} has {len(value)} entries in place of {length}")
-    return value
-
-
-def _whole(value: object) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise _damaged(f"{value!r:.40} where a whole number should be")
-    return value
-
-
-def _number(value: object) -> float:
-    try:
-        number = float(value) if isinstance(value, int | float) and not isinstance(value, bool) else math.nan
-    except OverflowError:
-        number = math.inf
-    if not math.isfinite(number):
-        raise _damaged(f"{value!r:.40} where a number should be")
-    return number
-
-
-def _damaged(what: str) -> FileFormatError:
-    return FileFormatError(f"this hierarchy is damaged or was altered: {what}")

@@ -1,0 +1,57 @@
+"""JSON from a file, value by value: each is what it should be, or the file is refused."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TypeVar
+
+from .errors import FileFormatError
+
+Value = TypeVar("Value")
+
+
+def take(content: Mapping[str, object], key: str, kind: type[Value], length: int | None = None) -> Value:
+    """Return the value of a key, of a kind and, for a list, with so many entries.
+
+    Examples
+    --------
+    >>> take({"sizes": [4, 24]}, "sizes", list, 2)
+    [4, 24]
+    """
+    value = content.get(key)
+    if not isinstance(value, kind):
+        raise FileFormatError(f"its {key!r} should be a {kind.__name__}, but is {value!r:.40}")
+    if length is not None and isinstance(value, list) and len(value) != length:
+        raise FileFormatError(f"its {key!r} has {len(value)} entries in place of {length}")
+    return value
+
+
+def whole(value: object) -> int:
+    """Return a value that is a whole number from 0.
+
+    Examples
+    --------
+    >>> whole(3)
+    3
+    """
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise FileFormatError(f"{value!r:.40} where a whole number should be")
+    return value
+
+
+def number(value: object) -> float:
+    """Return a value that is a finite number.
+
+    Examples
+    --------
+    >>> number(2)
+    2.0
+    """
+    try:
+        found = float(value) if isinstance(value, int | float) and not isinstance(value, bool) else math.nan
+    except OverflowError:
+        found = math.inf
+    if not math.isfinite(found):
+        raise FileFormatError(f"{value!r:.40} where a number should be")
+    return found
