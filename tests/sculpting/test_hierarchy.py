@@ -93,7 +93,7 @@ def test_describe_is_short_for_large_networks_and_tells_of_ties() -> None:
     ends = [[1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 1, 1]]
     tied = detect_modules([np.kron(np.eye(2), ends).T])
     assert tied.clusterings[0].tied
-    assert tied.describe().splitlines()[-1].startswith("  ties    layer 0: equal distances")
+    assert tied.describe().splitlines()[-1].startswith("  ties    inputs: equal distances")
     assert "ties" not in detect_modules([HALVES]).describe()
 
 

@@ -10,7 +10,7 @@ from ..sculpting.drawing.layout_order import surviving
 from ..sculpting.drawing.module_style import checked_names, counted, unused_note
 from ..sculpting.modules.hierarchy import Hierarchy
 from .hierarchy_data import USUAL_WIDTH, hierarchy_data
-from .page import Page, _json
+from .page import Page, json_in_html
 
 _HINT = (
     "Click on a module to see its units; point at something to see its connections. "
@@ -61,7 +61,7 @@ def hierarchy_html(
     used = sum(sizes) - len(hierarchy.unused)
     edges = counted(int(sum(links.sum() for links in surviving(hierarchy))), "edge")
     page = Page(title, f"{modules} with {counted(used, 'unit')} and {edges}, in {len(sizes)} layers.")
-    page._blocks.append(
+    page.fragment(
         hierarchy_fragment(
             hierarchy, input_names=input_names, output_names=output_names, module_names=module_names
         )
@@ -111,6 +111,6 @@ def hierarchy_fragment(
         f'width="{width:g}" height="{height:g}" viewBox="0 0 {width:g} {height:g}" '
         f'style="min-width: {min(width, 560):g}px"></svg>\n</div>\n'
         "<noscript>The drawing needs JavaScript.</noscript>\n"
-        f'<script type="application/json">{_json(data)}</script>\n'
+        f'<script type="application/json">{json_in_html(data)}</script>\n'
         f"<script>\n{folder.joinpath('hierarchy_view.js').read_text('utf-8')}</script>\n</figure>"
     )

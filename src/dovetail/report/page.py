@@ -69,6 +69,10 @@ class Page:
         """Add text; an empty line starts a new paragraph."""
         self._blocks.append(_paragraphs(text))
 
+    def fragment(self, html: str) -> None:
+        """Add HTML as it stands: a figure with all that it needs inside. Names in it must be escaped already."""
+        self._blocks.append(html)
+
     def table(self, table: pd.DataFrame, caption: str = "", digits: int = 4) -> None:
         """Add a table, with its index where that has names.
 
@@ -106,7 +110,7 @@ class Page:
         label = escape(caption or f"Chart {self._charts}")
         self._blocks.append(
             f'<figure>\n<div class="chart" role="img" aria-label="{label}" style="height: {height:g}px"></div>\n'
-            f'<script type="application/json">{_json(content)}</script>\n{_caption(caption)}</figure>'
+            f'<script type="application/json">{json_in_html(content)}</script>\n{_caption(caption)}</figure>'
         )
 
     def to_html(self) -> str:
@@ -152,7 +156,7 @@ def _caption(text: str) -> str:
     return f"<figcaption>{escape(text)}</figcaption>\n" if text else ""
 
 
-def _json(content: object) -> str:
+def json_in_html(content: object) -> str:
     """Return JSON that cannot end the script element it stands in."""
     return (
         json.dumps(content, separators=(",", ":"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..drawing.module_style import counted
+from ..drawing.module_style import counted, layer_name
 from .hierarchy import Hierarchy
 
 MOST_NAMES = 12
@@ -37,10 +37,10 @@ def describe(hierarchy: Hierarchy) -> str:
         lines.append(f"  and {len(modules) - MOST_MODULES:,} more modules")
     if hierarchy.unused:
         lines.append(f"  unused  {counted(len(hierarchy.unused), 'unit')}")
-    tied = [str(layer) for layer, clustering in enumerate(hierarchy.clusterings) if clustering.tied]
+    layers = len(hierarchy.sizes)
+    tied = [layer_name(layer, layers) for layer, entry in enumerate(hierarchy.clusterings) if entry.tied]
     if tied:
-        where = f"layer{'s' * (len(tied) > 1)} {', '.join(tied)}"
-        lines.append(f"  ties    {where}: equal distances, so that other clusters would do as well")
+        lines.append(f"  ties    {', '.join(tied)}: equal distances, so that other clusters would do as well")
     return "\n".join(lines)
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ...colours import GREY, line_colours
 from ...errors import SpecError
+from ..drawing.module_style import counted, layer_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,7 +42,7 @@ def plot_metric(hierarchy: Hierarchy, layer: int | None = None, ax: Axes | None 
     >>> two = np.kron(np.eye(2), np.ones((2, 2)))
     >>> ax = plot_metric(detect_modules([two, two]))
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
-    ['layer 0: 2 clusters', 'layer 1: 2 clusters']
+    ['inputs: 2 clusters', 'hidden 1: 2 clusters']
     """
     from matplotlib.ticker import MaxNLocator
 
@@ -55,13 +56,14 @@ def plot_metric(hierarchy: Hierarchy, layer: int | None = None, ax: Axes | None 
     score = next((clustering.score for clustering in drawn.values()), "modularity")
     ax = ax or _new_axes()
     for (number, clustering), colour in zip(drawn.items(), line_colours(len(drawn)), strict=True):
-        plural = "s" * (clustering.chosen != 1)
+        decided = "" if clustering.chosen == clustering.best else ", by the tests"
+        clusters = counted(clustering.chosen, "cluster")
         ax.plot(
             list(clustering.metric),
             list(clustering.metric.values()),
             color=colour,
             marker=".",
-            label=f"layer {number}: {clustering.chosen} cluster{plural}",
+            label=f"{layer_name(number, len(hierarchy.sizes))}: {clusters}{decided}",
         )
         if clustering.best is not None:
             at = clustering.best, clustering.metric[clustering.best]
