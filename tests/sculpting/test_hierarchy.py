@@ -231,7 +231,7 @@ def _legend(ax: Axes) -> list[str]:
 
 def test_metric_is_drawn_for_each_layer_that_has_one(found: Hierarchy) -> None:
     ax = found.plot_metric()
-    assert _legend(ax) == ["layer 0: 2 clusters", "layer 1: 2 clusters"]
+    assert _legend(ax) == ["inputs: 2 clusters", "hidden 1: 2 clusters"]
     metric = found.clusterings[0].metric
     assert np.array_equal(ax.lines[0].get_xydata(), list(metric.items()))
     assert np.array_equal(ax.lines[1].get_xydata(), [[2, metric[2]]])  # a ring around the best
@@ -241,7 +241,7 @@ def test_metric_is_drawn_for_each_layer_that_has_one(found: Hierarchy) -> None:
 def test_metric_of_one_layer_into_given_axes(found: Hierarchy) -> None:
     ax = Figure().subplots()
     assert found.plot_metric(layer=1, ax=ax) is ax
-    assert _legend(ax) == ["layer 1: 2 clusters"]
+    assert _legend(ax) == ["hidden 1: 2 clusters"]
     assert found.plot_metric(layer=2, ax=Figure().subplots()).texts[0].get_text().startswith("no score")
     with pytest.raises(SpecError, match="no scores for layer 3; this hierarchy has them for layers 0 to 2"):
         found.plot_metric(layer=3)
