@@ -34,7 +34,7 @@ def _depths(lr: float, batch_size: int, *epochs: int) -> tuple[Preset, ...]:
 _BY_FAMILY: dict[str, tuple[Preset, ...]] = {
     "[4,2,4]": _depths(0.05, 8, 20, 15, 30),
     "[4,1,4]": _depths(0.05, 8, 40, 20, 30),
-    "[6,3,3,3]": (Preset(0.05, 32, 20), Preset(0.1, 64, 15), Preset(0.05, 32, 12)),
+    "[6,3,3,3]": _depths(0.05, 32, 20, 10, 12),
     "[4,1,2,m]": (Preset(0.1, 8, 30), Preset(0.1, 4, 20), Preset(0.1, 16, 40)),
     "[8,2,m]": _depths(0.05, 32, 30, 30, 40),
     "[7,3,2,m]": _depths(0.1, 64, 60, 80, 100),
