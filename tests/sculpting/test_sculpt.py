@@ -219,14 +219,14 @@ def test_biases_of_a_given_network_may_start_at_zero() -> None:
 def test_what_cannot_be_pruned_further_is_not_called_sculpted(statue: dt.Statue) -> None:
     again = dt.sculpt([4, 2, 4], network=statue.network, **FEW)  # type: ignore[arg-type]
     assert again.history[0].edges == statue.edges
-    if again.edges == statue.edges:
-        assert again.outcome == "unpruned"
+    assert again.outcome == ("sculpted" if again.edges < statue.edges else "unpruned")
 
 
 def test_a_network_at_chance_has_not_learned() -> None:
     for lr in (1e-12, 1e30):
         statue = dt.sculpt(dt.load("digits"), [8], lr=lr, epochs=1, **FEW)  # type: ignore[arg-type]
         assert statue.outcome == "not learned"
+        assert "constant answer" in statue.describe()
 
 
 @pytest.mark.parametrize(

@@ -83,12 +83,8 @@ def home_of(params: int, device: torch.device) -> torch.device:
 
 def members_at_once(cost: MemberCost, batch_size: int, optimiser_slots: int, device: torch.device) -> int:
     """Return how many members to train together on a device (at least one)."""
-    if device.type == "cuda":
-        # What torch has reserved but does not use is free for us too.
-        spare = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
-        budget = int((torch.cuda.mem_get_info(device)[0] + spare) * _GPU_SHARE)
-    else:
-        budget = min(CPU_WORKING_SET, free_memory() // 2)
+    free = free_memory(device)
+    budget = int(free * _GPU_SHARE) if device.type == "cuda" else min(CPU_WORKING_SET, free // 2)
     most = max(1, budget // cost.training(batch_size, optimiser_slots))
     if device.type == "cpu":
         most = max(1, most - most % torch.get_num_threads())  # products share members out to threads
@@ -100,8 +96,12 @@ def evaluation_batch(cost: MemberCost, members: int, device: torch.device) -> in
     return max(16, _EVALUATION[device.type] // (members * cost.sample))
 
 
-def free_memory() -> int:
-    """Return the bytes of main memory that are free."""
+def free_memory(device: torch.device) -> int:
+    """Return the bytes that are free on a device."""
+    if device.type == "cuda":
+        # What torch has reserved but does not use is free for us too.
+        spare = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+        return torch.cuda.mem_get_info(device)[0] + spare
     try:
         return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, OSError, ValueError):  # systems that do not tell

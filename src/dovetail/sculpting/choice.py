@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import torch
 from torch import Tensor, nn
@@ -41,43 +42,33 @@ def make_statue(
 
     ``steps`` are those for units and for edges, ``detection`` the thresholds of `detect_modules`.
     """
-    seed, (unit_steps, edge_steps) = seeds[place], steps
+    unit_steps, edge_steps = steps
     threshold = 1 - cells.allowed[place] / problem.answers if problem.threshold is None else problem.threshold
+    statue = partial(
+        Statue, task=problem.name, seed=seeds[place], threshold=threshold, modularity_threshold=detection[0],
+        merge_threshold=detection[1], image_shape=problem.image_shape, output_names=problem.output_names,
+    )  # fmt: skip
     if place not in cells.learned:
         network, masks = _network(build, cells.dense, place)
         accuracy = 1 - cells.wrong[place] / problem.answers
-        return Statue(
-            problem.name,
-            seed,
-            network,
-            masks,
-            "not learned",
-            accuracy,
-            threshold,
-            (),
-            None,
-            None,
-            None,
-            0,
-            *detection,
-            problem.image_shape,
-            problem.output_names,
+        return statue(
+            network=network, masks=masks, outcome="not learned", accuracy=accuracy, history=(), tied=0
         )
     shape = (max(1, len(unit_steps)), max(1, len(edge_steps)))
     size = shape[0] * shape[1]
     first = cells.learned.index(place) * size
     own = cells.networks.select(torch.arange(first, first + size, device=cells.networks.values.device))
     histories = cells.steps[first : first + size]
-    chosen, tied = sparsest(*zip(*((steps[-1].edges, steps[-1].loss) for steps in histories), strict=True))
+    edges = [steps[-1].edges for steps in histories]
+    chosen, tied = sparsest(edges, [steps[-1].loss for steps in histories])
     network, masks = _network(build, own, chosen)
     history = tuple(histories[chosen])
     unit_place, edge_place = divmod(chosen, shape[1])
-    return Statue(
-        problem.name, seed, network, masks, "sculpted" if history[-1].edges < history[0].edges else "unpruned",
-        1 - history[-1].wrong / problem.answers, threshold, history,
-        unit_steps[unit_place] if unit_steps else None, edge_steps[edge_place] if edge_steps else None,
-        own.kept[:, : own.edges].sum(1).view(shape).cpu(), tied, *detection, problem.image_shape,
-        problem.output_names,
+    return statue(
+        network=network, masks=masks, outcome="sculpted" if history[-1].edges < history[0].edges else "unpruned",
+        accuracy=1 - history[-1].wrong / problem.answers, history=history, tied=tied,
+        grid=torch.tensor(edges).view(shape), unit_step=unit_steps[unit_place] if unit_steps else None,
+        edge_step=edge_steps[edge_place] if edge_steps else None,
     )  # fmt: skip
 
 

@@ -138,9 +138,14 @@ class Statue:
         units = "-".join(map(str, self.units))
         lines = [f"{self.task}, seed {self.seed}: {self.outcome}"]
         if self.outcome == "not learned":
+            short = (
+                f"below {self.threshold:.2%}"
+                if self.accuracy < self.threshold
+                else "no more than a constant answer"
+            )
             lines.append(
-                f"  the dense network gets {self.accuracy:.2%} right, below {self.threshold:.2%}: train it longer "
-                f"(epochs), or ask for less (threshold)"
+                f"  the dense network gets {self.accuracy:.2%} right, {short}: train it longer (epochs), or ask for "
+                "less (threshold)"
             )
             return "\n".join(lines)
         lines.append(f"  network    {units} units, {self.edges} edges, density {self.density:.2%}")

@@ -50,8 +50,6 @@ class Cells:
         What the dense networks got wrong.
     allowed : list of int
         What each seed's networks were allowed to get wrong.
-    trainings : int
-        Trainings in all.
     """
 
     networks: Perceptrons
@@ -60,7 +58,6 @@ class Cells:
     dense: Perceptrons
     wrong: list[int]
     allowed: list[int]
-    trainings: int
 
 
 def sculpt_cells(
@@ -94,12 +91,14 @@ def sculpt_cells(
         Called with the phase, how many of its members have just ended, and how many it has.
     """
     device = networks.values.device
-    wrong, loss, trainings = _train_dense(networks, list(seeds), problem, how, trained=trained)
+    wrong, loss = _train_dense(networks, list(seeds), problem, how, trained=trained)
     if problem.threshold is None:
         allowed = wrong.clone()
     else:
         allowed = torch.full_like(wrong, errors_allowed(problem.threshold, problem.answers))
-    able = (wrong <= allowed) & loss.isfinite() & (wrong < constant_errors(problem))
+    able = (wrong <= allowed) & loss.isfinite()
+    if problem.threshold is None:  # its own accuracy is no measure for a network that has learned nothing
+        able &= wrong < constant_errors(problem)
     learned = able.nonzero().squeeze(1)
     there = Compact.whole(networks)
     columns = [column[learned].tolist() for column in (there.units_left(), there.edges_left(), wrong, loss)]
@@ -119,9 +118,9 @@ def sculpt_cells(
             cells.select(forks), [seeds[place] for place in of_seed.tolist()], own, proposal, phase, problem, how,
             allowed[of_seed], news,
         )  # fmt: skip
-        cells, trainings = found.networks, trainings + found.trainings
+        cells = found.networks
         steps = [steps[fork] + more for fork, more in zip(forks.tolist(), found.steps, strict=True)]
-    return Cells(cells, steps, learned.tolist(), networks, wrong.tolist(), allowed.tolist(), trainings)
+    return Cells(cells, steps, learned.tolist(), networks, wrong.tolist(), allowed.tolist())
 
 
 def constant_errors(problem: Problem) -> int:
@@ -154,14 +153,13 @@ def errors_allowed(threshold: float, answers: int) -> int:
 
 def _train_dense(
     networks: Perceptrons, seeds: list[int], problem: Problem, how: Drilling, *, trained: bool
-) -> tuple[Tensor, Tensor, int]:
-    """Train until all do the task, or have tried often enough; return errors, losses and trainings."""
+) -> tuple[Tensor, Tensor]:
+    """Train until all do the task, or have tried often enough; return errors and losses."""
     wrong, loss = Drill(networks, seeds, problem.train, problem.val, how).measure()
     waiting = torch.arange(len(networks), device=wrong.device)
     enough = -1 if problem.threshold is None else errors_allowed(problem.threshold, problem.answers)
     if trained:
         waiting = waiting[:0] if problem.threshold is None else waiting[wrong > enough]
-    trainings = 0
     for attempt in range(DENSE_TRIES):
         if not len(waiting):
             break
@@ -173,10 +171,9 @@ def _train_dense(
         better = best.wrong < wrong[waiting] if attempt else torch.ones_like(best.wrong, dtype=torch.bool)
         at = waiting[better]
         networks.values[at], wrong[at], loss[at] = part.values[better], best.wrong[better], best.loss[better]
-        trainings += len(waiting)
         # Without a threshold the network's own accuracy is the measure: one training gives it.
         waiting = waiting[:0] if problem.threshold is None else waiting[best.wrong > enough]
-    return wrong, loss, trainings
+    return wrong, loss
 
 
 def _in_parts(
@@ -191,7 +188,7 @@ def _in_parts(
     news: Callable[[str, int, int], None],
 ) -> Found:
     """Search with as many members at once as memory holds."""
-    most = members_at_once(networks, problem.train, how)
+    most = cells_at_once(networks, problem.train, how)
     whole = Found(networks, [], 0, 0)
     for part in torch.arange(len(networks), device=steps.device).split(most):
         found = search(
@@ -206,11 +203,10 @@ def _in_parts(
     return whole
 
 
-def members_at_once(networks: Perceptrons, train: Split, how: Drilling) -> int:
+def cells_at_once(networks: Perceptrons, train: Split, how: Drilling) -> int:
     """Return how many members to prune together: half of the memory that is free."""
     numbers = _ROWS * networks.values.shape[1] + how.batch_size * (
         3 * sum(networks.widths) + train.x.shape[1]
     )
-    device = networks.values.device
-    free = torch.cuda.mem_get_info(device)[0] if device.type == "cuda" else free_memory()
-    return max(1, int(free / 2 // (4 * numbers)))
+    bytes_each = networks.values.element_size() * numbers
+    return max(1, free_memory(networks.values.device) // (2 * bytes_each))
