@@ -15,7 +15,7 @@ from dovetail.data.dataset import Split
 from dovetail.errors import ShapeError
 from dovetail.population import Adam, Noise, epoch_order, member_keys
 from dovetail.population.drill import Drill, Drilling, measured
-from dovetail.population.noise import keys_at
+from dovetail.population.noise import hash64, keys_at
 from dovetail.population.perceptrons import Head, Perceptrons
 
 WIDTHS = (5, 7, 6, 3)
@@ -120,7 +120,13 @@ def test_sensitivity_is_that_of_a_population() -> None:
 
 
 def plain_training(
-    network: nn.Sequential, kept: list[Tensor], split: Split, how: Drilling, seed: int, stream: int
+    network: nn.Sequential,
+    kept: list[Tensor],
+    split: Split,
+    how: Drilling,
+    seed: int,
+    stream: int,
+    large: bool,
 ) -> tuple[int, float, nn.Sequential]:
     """Train as anybody would, one network and one batch after another; return the best epoch."""
     assert isinstance(how.optimiser.lr, float)
@@ -130,7 +136,14 @@ def plain_training(
     parameters = list(network.parameters())
     keys = member_keys([seed], stream)
     moments = [keys_at(keys, torch.tensor(epoch)) for epoch in range(how.epochs)]
-    noise = how.noise * torch.cat([Noise(moment).normal(split.x, split.x.shape) for moment in moments])
+    at_once = how.batch_size if large else len(split)  # noise for large data belongs to its batch
+    pieces = split.x.split(at_once)
+    keys_of = [[hash64(moment + start * at_once + 1) if large else moment for start in range(len(pieces))]
+               for moment in moments]  # fmt: skip
+    noise = how.noise * torch.stack([
+        torch.cat([Noise(key).normal(x, x.shape)[0] for key, x in zip(epoch, pieces, strict=True)])
+        for epoch in keys_of
+    ])  # fmt: skip
     best: tuple[int, float, nn.Sequential] = (10**9, float("inf"), network)
     with torch.no_grad():
         for parameter, mask in zip(parameters, kept, strict=True):
@@ -155,9 +168,9 @@ def plain_training(
     return best
 
 
-@pytest.mark.parametrize("drawn_at_once", [1, 10**6])
-def test_a_drill_is_a_plain_training_loop(drawn_at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dovetail.population.drill._DRAW", drawn_at_once)
+@pytest.mark.parametrize("at_once", [1, 100, 10**6])
+def test_a_drill_is_a_plain_training_loop(at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dovetail.population.drill._AT_ONCE", at_once)
     stack, networks = random_stack()
     split = samples("bits", count=13)
     torch.manual_seed(5)
@@ -170,7 +183,9 @@ def test_a_drill_is_a_plain_training_loop(drawn_at_once: int, monkeypatch: pytes
         best = drill.train(stream)
         for place, seed in enumerate((4, 9, 4)):
             kept = [mask[place] for pair in zip(weight_kept, bias_kept, strict=True) for mask in pair]
-            wrong, loss, network = plain_training(networks[place], kept, split, how, seed, stream)
+            wrong, loss, network = plain_training(
+                networks[place], kept, split, how, seed, stream, at_once == 1
+            )
             networks[place] = network
             linear = [layer for layer in network if isinstance(layer, nn.Linear)]
             assert int(best.wrong[place]) == wrong

@@ -10,17 +10,14 @@ from torch import Tensor
 from ..data.dataset import Split
 from .graph import Captured
 from .masking import patterns_of
-from .noise import Noise, keys_at, member_keys
+from .noise import Noise, hash64, keys_at, member_keys
 from .optimisers import Adam
 from .order import epoch_orders
 from .perceptrons import Perceptrons
 from .steppers import StepTensors, make_stepper
 
-_GATHER = 4 * 2**20
-"""Numbers that are gathered for a whole epoch at once; larger data is gathered batch by batch."""
-
-_DRAW = 4 * 2**20
-"""Numbers of orders and noise that are drawn at once, for as many epochs as that is."""
+_AT_ONCE = 4 * 2**20
+"""Numbers that are gathered, or drawn as orders and noise, at once: whole epochs of small data, batches of large."""
 
 _MEASURE = 64 * 2**20
 """Numbers in the widest activations of a pass over the validation data."""
@@ -92,11 +89,14 @@ class Drill:
         self._wrong = torch.zeros(len(stack), dtype=torch.int64, device=values.device)
         self._loss = values.new_zeros(len(stack))
         self._row = torch.zeros(1, dtype=torch.int64, device=values.device)  # of the epochs drawn ahead
-        numbers = len(self._seeds) * len(train) * (train.x.shape[1] if how.noise else 1)
-        self._ahead = min(how.epochs, max(1, _DRAW // numbers))
+        # Noise as large as a few epochs of small data is drawn ahead; that of large data, with each batch.
+        drawn = how.noise > 0 and train.x.numel() <= _AT_ONCE
+        numbers = len(self._seeds) * (train.x.numel() if drawn else len(train))
+        self._ahead = min(how.epochs, max(1, _AT_ONCE // numbers))
         shape = (self._ahead, len(self._seeds), len(train))
         self._orders = torch.zeros(shape, dtype=torch.int64, device=values.device)
-        self._noise = values.new_zeros(*shape, train.x.shape[1]) if how.noise else None
+        self._keys = self._orders.new_zeros(shape[:2])
+        self._noise = values.new_zeros(*shape, train.x.shape[1]) if drawn else None
         self._make_stepper()
         self._run_epoch = Captured(self._one_epoch, values.device)
 
@@ -147,23 +147,31 @@ class Drill:
         x = self._train.x
         epochs = range(first, min(first + self._ahead, self._how.epochs))
         self._orders[: len(epochs)] = epoch_orders(keys, epochs, len(x)).transpose(0, 1)
+        now = keys_at(keys.unsqueeze(1), torch.tensor(epochs, device=keys.device))
+        self._keys[: len(epochs)] = now.transpose(0, 1)
         if self._noise is not None:
-            clock = torch.tensor(epochs, device=keys.device)
-            noise = Noise(keys_at(keys.unsqueeze(1), clock)).normal(x, x.shape)
+            noise = Noise(now).normal(x, x.shape)
             self._noise[: len(epochs)] = noise.mul_(self._how.noise).transpose(0, 1)
+
+    def _noisy(self, x: Tensor, start: int) -> Tensor:
+        """Add this epoch's noise to the samples from a place in the order on."""
+        if self._noise is not None:
+            return x + self._noise.index_select(0, self._row)[0, :, start : start + x.shape[1]]
+        keys = self._keys.index_select(0, self._row)[0]
+        noise = Noise(hash64(keys + start + 1)).normal(x, x.shape[1:])
+        return torch.add(x, noise, alpha=self._how.noise)
 
     def _one_epoch(self) -> None:
         how, stack = self._how, self.stack
         samples = len(self._train)
         order = self._orders.index_select(0, self._row)[0]
-        noise = None if self._noise is None else self._noise.index_select(0, self._row)[0]
-        small = len(stack) * samples * (stack.widths[0] + stack.widths[-1]) <= _GATHER
+        small = len(stack) * samples * (stack.widths[0] + stack.widths[-1]) <= _AT_ONCE
         span = samples if small else how.batch_size
         for start in range(0, samples, span):
             rows = order[:, start : start + span]
             x, y = self._train.x[rows], self._train.y[rows]
-            if noise is not None:
-                x = x + noise[:, start : start + span]
+            if how.noise:
+                x = self._noisy(x, start)
             if len(self._seeds) < len(stack):
                 x, y = x[self._seed_of], y[self._seed_of]
             for first in range(0, x.shape[1], how.batch_size):
