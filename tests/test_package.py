@@ -15,17 +15,21 @@ import pytest
 import dovetail
 
 ROOT = Path(__file__).parents[1]
-FOLDERS = ["data", "nets", "prune", "population", "specialists", "sculpting", "report"]
+FOLDERS = ["data", "nets", "prune", "population", "specialists", "sculpting", "cluster", "report"]
 """The order in which folders may import from each other: only from earlier ones."""
 
 
 def test_public_names() -> None:
     assert dovetail.__all__ == [
         "BooleanTask",
+        "Clusterability",
+        "ClusterabilityPenalty",
         "Composite",
         "Dataset",
         "DovetailError",
         "Hierarchy",
+        "Lesions",
+        "NetworkGraph",
         "Population",
         "Specialist",
         "Split",
@@ -33,16 +37,24 @@ def test_public_names() -> None:
         "__version__",
         "boolean_task",
         "build_net",
+        "clusterability",
+        "clusterable_init_",
         "compatibility",
         "compose",
         "connectivity",
         "detect_modules",
+        "lesion",
         "load",
+        "ncut",
         "net_builder",
+        "network_graph",
         "open",
         "recompute_batch_norm",
+        "rescale_",
         "sculpt",
         "sculpt_seeds",
+        "spectral_clusters",
+        "train_networks",
         "train_specialists",
     ]
     for name in dovetail.__all__:
@@ -63,7 +75,7 @@ def test_everything_up_to_specialists_works_without_the_packages_that_only_downl
         "import sys\n"
         "for name in ('pooch', 'pydantic', 'plotly', 'ray', 'fastapi'): sys.modules[name] = None\n"
         "import dovetail.data, dovetail.nets, dovetail.prune, dovetail.population\n"
-        "import dovetail.specialists, dovetail.sculpting\n"
+        "import dovetail.specialists, dovetail.sculpting, dovetail.cluster\n"
         "import dovetail as dt; print(len(dt.load('digits').train))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -1,8 +1,8 @@
 """Neural networks made of parts that fit.
 
-The names below, and those that the folders `data`, `nets`, `prune`, `population`, `specialists` and `sculpting` export,
-are the public surface; everything else may change between versions. They are imported on first use, so that ``import
-dovetail`` (and ``dovetail --help``) does not wait for torch.
+The names below, and those that the folders `data`, `nets`, `prune`, `population`, `specialists`, `sculpting` and
+`cluster` export, are the public surface; everything else may change between versions. They are imported on first use,
+so that ``import dovetail`` (and ``dovetail --help``) does not wait for torch.
 
 Examples
 --------
@@ -20,6 +20,20 @@ from ._version import __version__
 from .errors import DovetailError
 
 if TYPE_CHECKING:
+    from .cluster import (
+        Clusterability,
+        ClusterabilityPenalty,
+        Lesions,
+        NetworkGraph,
+        clusterability,
+        clusterable_init_,
+        lesion,
+        ncut,
+        network_graph,
+        rescale_,
+        spectral_clusters,
+        train_networks,
+    )
     from .data import BooleanTask, Dataset, Split, boolean_task, load
     from .nets import build_net, net_builder
     from .population import Population, recompute_batch_norm
@@ -36,34 +50,50 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "BooleanTask": "data",
+    "Clusterability": "cluster",
+    "ClusterabilityPenalty": "cluster",
     "Composite": "specialists",
     "Dataset": "data",
     "Hierarchy": "sculpting",
+    "Lesions": "cluster",
+    "NetworkGraph": "cluster",
     "Population": "population",
     "Specialist": "specialists",
     "Split": "data",
     "Statue": "sculpting",
     "boolean_task": "data",
     "build_net": "nets",
+    "clusterability": "cluster",
+    "clusterable_init_": "cluster",
     "compatibility": "specialists",
     "compose": "specialists",
     "connectivity": "specialists",
     "detect_modules": "sculpting",
+    "lesion": "cluster",
     "load": "data",
+    "ncut": "cluster",
     "net_builder": "nets",
+    "network_graph": "cluster",
     "open": "specialists",
     "recompute_batch_norm": "population",
+    "rescale_": "cluster",
     "sculpt": "sculpting",
     "sculpt_seeds": "sculpting",
+    "spectral_clusters": "cluster",
+    "train_networks": "cluster",
     "train_specialists": "specialists",
 }
 
 __all__ = [
     "BooleanTask",
+    "Clusterability",
+    "ClusterabilityPenalty",
     "Composite",
     "Dataset",
     "DovetailError",
     "Hierarchy",
+    "Lesions",
+    "NetworkGraph",
     "Population",
     "Specialist",
     "Split",
@@ -71,16 +101,24 @@ __all__ = [
     "__version__",
     "boolean_task",
     "build_net",
+    "clusterability",
+    "clusterable_init_",
     "compatibility",
     "compose",
     "connectivity",
     "detect_modules",
+    "lesion",
     "load",
+    "ncut",
     "net_builder",
+    "network_graph",
     "open",
     "recompute_batch_norm",
+    "rescale_",
     "sculpt",
     "sculpt_seeds",
+    "spectral_clusters",
+    "train_networks",
     "train_specialists",
 ]
 

@@ -12,6 +12,7 @@ import typer
 
 from ._version import __version__
 from .commands import data
+from .commands.audit import audit
 from .commands.compose import compose
 from .commands.demo import demo
 from .commands.inspect import inspect
@@ -53,6 +54,7 @@ app.command()(compose)
 app.command()(inspect)
 app.command()(sculpt)
 app.command()(modules)
+app.command()(audit)
 
 
 def main() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 import pytest
 import torch
@@ -116,13 +116,36 @@ def test_members_with_their_own_targets_and_objective_parameters() -> None:
         assert distance(network, population.params, member) < 1e-12
 
 
+def test_a_penalty_may_differ_between_members() -> None:
+    split = images(90, dtype=torch.float64)
+    weight = torch.tensor([0.0, 0.02], dtype=torch.float64)
+    population = Population(mlp, [1, 1], device="cpu", dtype=torch.float64)
+    alone = [population.member(i) for i in range(2)]
+
+    def penalty(params: Mapping[str, Tensor], weight: Tensor) -> Tensor:
+        return weight * torch.stack([p.square().flatten(1).sum(1) for p in params.values()]).sum(0)
+
+    # One at a time: each part of the population must get its own weight.
+    population.fit(
+        split, epochs=3, batch_size=16, progress=False, penalty=penalty, own={"weight": weight}, at_once=1
+    )
+    for member, network in enumerate(alone):
+        plain_loop(
+            network, split, 1, epochs=3, batch_size=16, optimiser=Adam(), lr=1e-3,
+            loss=lambda logits, y, n=network, w=float(weight[member]): (  # type: ignore[misc]
+                F.cross_entropy(logits, y) + w * sum(p.square().sum() for p in n.parameters())
+            ),
+        )  # fmt: skip
+        assert distance(network, population.params, member) < 1e-12
+
+
 def test_a_penalty_is_added_to_the_loss() -> None:
     split = images(90, dtype=torch.float64)
     population = Population(mlp, [1, 2], device="cpu", dtype=torch.float64)
     alone = [population.member(i) for i in range(2)]
     population.fit(
         split, epochs=3, batch_size=16, progress=False,
-        penalty=lambda params: 0.01 * sum(p.abs().flatten(1).sum(1) for p in params.values()),  # type: ignore[arg-type,return-value]
+        penalty=lambda params: 0.01 * sum(p.abs().flatten(1).sum(1) for p in params.values()),
     )  # fmt: skip
     for member, network in enumerate(alone):
         plain_loop(

@@ -121,7 +121,7 @@ BAD_FITS: list[tuple[dict[str, Any], type[DovetailError], str]] = [
     (
         {"own": {"r": torch.zeros(2)}},
         SpecError,
-        "no objective or metric takes the members' own 'r'; they take none",
+        "no objective, metric or penalty takes the members' own 'r'; they take none",
     ),
     ({"objective": lambda logits, y, r: logits[:, 0]}, SpecError, "'the objective' needs 'r'"),
     (

@@ -16,7 +16,7 @@ from .objectives import Objective
 from .stack import Tensors
 
 if TYPE_CHECKING:
-    from .plan import Training
+    from .plan import Penalty, Training
 
 
 def check_training(
@@ -52,11 +52,15 @@ def check_count(name: str, value: int) -> None:
         raise TrainingError(f"{name} must be a whole number of at least 1, not {value!r}")
 
 
-def check_own(functions: Mapping[str, Objective], own: Mapping[str, object]) -> None:
+def check_own(
+    functions: Mapping[str, Objective], own: Mapping[str, object], penalty: Penalty | None = None
+) -> None:
     """Refuse own parameters that no function takes, and functions whose own parameters are missing."""
     taken: set[str] = set()
-    for what, function in functions.items():
-        parameters = list(inspect.signature(function).parameters.values())[2:]
+    # An objective or metric starts with outputs and targets, a penalty with the parameters.
+    first_own = [(what, function, 2) for what, function in functions.items()]
+    for what, function, first in first_own + ([] if penalty is None else [("the penalty", penalty, 1)]):
+        parameters = list(inspect.signature(function).parameters.values())[first:]
         named = [p for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
         taken |= {p.name for p in named} | (
             set(own) if any(p.kind is p.VAR_KEYWORD for p in parameters) else set()
@@ -68,7 +72,7 @@ def check_own(functions: Mapping[str, Objective], own: Mapping[str, object]) -> 
     for name in own:
         if name not in taken:
             takes = f"they take {', '.join(sorted(taken))}" if taken else "they take none"
-            raise SpecError(f"no objective or metric takes the members' own {name!r}; {takes}")
+            raise SpecError(f"no objective, metric or penalty takes the members' own {name!r}; {takes}")
 
 
 def check_seeds(seeds: Sequence[int]) -> tuple[int, ...]:

@@ -104,13 +104,18 @@ def one_per_sample(values: Tensor, batch: int, what: str) -> Tensor:
     return values
 
 
+def own_names(function: Callable[..., Tensor], own: Iterable[str]) -> list[str]:
+    """Return which of the members' own parameters a function takes."""
+    parameters = inspect.signature(function).parameters
+    takes_all = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+    return [name for name in own if takes_all or name in parameters]
+
+
 def with_own(
     function: Objective, own: Iterable[str]
 ) -> Callable[[Tensor, Tensor, Mapping[str, Tensor]], Tensor]:
     """Return the function with a member's own parameters as one argument; it gets those that it names."""
-    parameters = inspect.signature(function).parameters
-    takes_all = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
-    wanted = [name for name in own if takes_all or name in parameters]
+    wanted = own_names(function, own)
 
     def call(logits: Tensor, target: Tensor, own: Mapping[str, Tensor]) -> Tensor:
         return function(logits, target, **{name: own[name] for name in wanted})

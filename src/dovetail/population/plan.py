@@ -18,8 +18,8 @@ from .stack import Tensors, take
 
 Score = TypeVar("Score", float, Tensor)
 
-Penalty = Callable[[Mapping[str, Tensor]], Tensor]
-"""``(stacked parameters) -> [members]``: added to the loss."""
+Penalty = Callable[..., Tensor]
+"""``(stacked parameters, **own) -> [members]``: added to the loss."""
 
 Augment = Callable[[Tensor, Noise], Tensor]
 """``(inputs [members, batch, ...], noise) -> inputs``: changes training inputs; noise draws are per member."""

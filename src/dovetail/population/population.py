@@ -122,7 +122,7 @@ class Population(MeasuredMembers):
             give that with ``reduction="none"``). By default cross-entropy for class ids, bitwise cross-entropy for
             rows of 0/1, squared error for rows of other values.
         own : mapping, optional
-            Each member's own parameters of the objective and the metrics, ``{name: [members, ...]}``.
+            Each member's own parameters of the objective, the metrics and the penalty, ``{name: [members, ...]}``.
         targets, val_targets : Tensor, optional
             Each member's own targets ``[members, samples, ...]`` instead of those of the split.
         subsets : sequence of Tensor, optional
@@ -138,7 +138,7 @@ class Population(MeasuredMembers):
         goal : float, optional
             Stop a member when its score is this good.
         penalty : callable, optional
-            ``penalty(params) -> [members]``, a function of the stacked parameters, added to the loss.
+            ``penalty(params, **own) -> [members]``, a function of the stacked parameters, added to the loss.
         augment : callable, optional
             ``augment(x, noise) -> x``, applied to training inputs ``[members, batch, ...]``; `Noise` has an
             example.
@@ -183,7 +183,7 @@ class Population(MeasuredMembers):
             monitor, patience, goal, penalty, augment, after_step,
         )  # fmt: skip
         check_training(training, split, val, batch_norm=has_batch_norm(self._template), subsets=subsets)
-        check_own({"the objective": training.objective, **training.metrics}, own or {})
+        check_own({"the objective": training.objective, **training.metrics}, own or {}, penalty)
         everything = Stack(
             torch.arange(len(self)),
             member_keys(self.seeds, stream, self.device),

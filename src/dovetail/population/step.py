@@ -14,7 +14,7 @@ from .forward import member_forward
 from .graph import Captured, traced
 from .masking import patterns_of
 from .noise import Noise, keys_at
-from .objectives import one_per_sample, with_own
+from .objectives import one_per_sample, own_names, with_own
 from .order import Batches, Order
 from .plan import Stack, Training
 from .stack import Tensors
@@ -68,6 +68,7 @@ class StackStep:
         self._template, self._stack, self._train = template, stack, train
         self._objective = with_own(training.objective, stack.own)
         self._penalty, self._augment = training.penalty, training.augment
+        self._penalty_takes = [] if self._penalty is None else own_names(self._penalty, stack.own)
         self._order = Order(stack.keys, len(train), training.batch_size, stack.subsets)
         self.patterns = patterns_of(stack.masks, stack.params)
         self._stepper = make_stepper(
@@ -199,6 +200,9 @@ class StackStep:
         with torch.enable_grad():
             leaves = {name: param.detach().requires_grad_() for name, param in params.items()}
             loss: Tensor = vmap(one, in_dims)(leaves, buffers, x, y, weight, keys, own)
-            total = loss.sum() if self._penalty is None else loss.sum() + self._penalty(leaves).sum()
+            total = loss.sum()
+            if self._penalty is not None:
+                taken = {name: own[name] for name in self._penalty_takes}
+                total = total + self._penalty(leaves, **taken).sum()
             gradients = torch.autograd.grad(total, list(leaves.values()), materialize_grads=True)
         return loss.detach(), gradients

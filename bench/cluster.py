@@ -1,0 +1,152 @@
+"""How fast clusterability is, against scikit-learn on the same matrices in the same run.
+
+``python bench/cluster.py`` clusters 784-256-256-256-256-10 at 90 % sparsity and 50 shuffled copies into 12 clusters
+both ways, shows how time and memory grow with the graph, and times a step of the penalty.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from scipy import stats
+from sklearn.cluster import SpectralClustering
+
+import dovetail as dt
+from dovetail.cluster import NetworkGraph, network_graph
+from dovetail.cluster.shuffle import Shuffles
+
+WIDTHS, SPARSITY, K, SHUFFLES = (784, 256, 256, 256, 256, 10), 0.9, 12, 50
+STEPS = 300
+
+
+def layers(widths: Sequence[int], sparsity: float) -> list[NDArray[np.float64]]:
+    """Return normal random weights, the smallest of each layer pruned."""
+    rng = np.random.default_rng(0)
+    matrices = []
+    for before, after in pairwise(widths):
+        matrix = rng.normal(size=(after, before)) / np.sqrt(before)
+        matrix[np.abs(matrix) < np.quantile(np.abs(matrix), sparsity)] = 0
+        matrices.append(matrix)
+    return matrices
+
+
+def usual_ncuts(graph: NetworkGraph) -> NDArray[np.float64]:
+    """Cluster the network and its copies as one would with scikit-learn; return the n-cuts, the network's first."""
+    cuts, copies = [], Shuffles(graph, "layer")
+    for number in range(SHUFFLES + 1):
+        weights = [block.weights for block in graph.blocks]
+        if number:  # the same copies that `clusterability` makes with seed 0
+            weights = copies.draw(np.random.default_rng((0, 1, number - 1)))
+        adjacency = graph.with_weights(weights)
+        kept = np.asarray(adjacency.sum(1) > 0)
+        adjacency = adjacency[kept][:, kept]
+        clustering = SpectralClustering(
+            K, affinity="precomputed", eigen_solver="arpack", n_init=25, random_state=number
+        )
+        cuts.append(dt.ncut(adjacency, clustering.fit_predict(adjacency)))
+    return np.array(cuts)
+
+
+def seconds(work: Callable[[], object]) -> float:
+    begun = time.perf_counter()
+    work()
+    return time.perf_counter() - begun
+
+
+def against_scikit_learn() -> None:
+    graph = network_graph(layers(WIDTHS, SPARSITY))
+    dt.clusterability(graph, K, 2, progress=False)  # loads what is loaded on first use
+    begun = time.perf_counter()
+    found = dt.clusterability(graph, K, SHUFFLES, stability=0, progress=False)
+    ours = time.perf_counter() - begun
+    begun = time.perf_counter()
+    theirs = usual_ncuts(graph)
+    usual = time.perf_counter() - begun
+    difference = found.null - theirs[1:]
+    p = stats.ttest_1samp(difference, 0, alternative="greater").pvalue
+    print(f"{graph} and {SHUFFLES} shuffled copies, k = {K}")
+    print(f"  ours         {ours:6.2f} s   n-cut {found.ncut:.3f}, copies {found.null.mean():.3f}")
+    print(
+        f"  scikit-learn {usual:6.2f} s   n-cut {theirs[0]:.3f}, copies {theirs[1:].mean():.3f}   {usual / ours:.0f}x"
+    )
+    print(
+        f"  paired difference {difference.mean():+.4f} ± {difference.std(ddof=1):.4f}, above zero with p = {p:.2f}"
+    )
+
+
+def one_size(kind: str) -> None:
+    """Cluster one graph and print its size, the time, and the memory on top of what importing takes."""
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    if kind == "vgg16":
+        graph = network_graph(dt.build_net("vgg16", (3, 32, 32), 10, seed=0), torch.zeros(1, 3, 32, 32))
+    else:
+        width = int(kind.removesuffix("+skip")) // 5
+        matrices = layers([width] * 5, SPARSITY)
+        graph = network_graph(matrices)
+        if kind.endswith("+skip"):  # past one layer, so that the graph has no two sides
+            first = graph.blocks[0]
+            skip = type(first)("skip", graph.blocks[1].outputs, first.inputs, first.weights)
+            graph = NetworkGraph(graph.groups, (*graph.blocks, skip))
+    taken = seconds(lambda: dt.clusterability(graph, K, 4, stability=0, progress=False)) / 5
+    memory = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+    weights = sum(int(np.count_nonzero(block.weights)) for block in graph.blocks)
+    print(
+        f"  {kind:12s} {len(graph):6d} nodes {weights:9d} weights  {taken:7.3f} s a graph  {memory:6.0f} MiB"
+    )
+
+
+def growth() -> None:
+    print(f"\ntime for one clustering (mean of five), k = {K}, and memory with the graph itself")
+    for kind in ("1250", "2500", "5000", "10000", "10000+skip", "vgg16"):
+        subprocess.run([sys.executable, __file__, "--one", kind], check=True)
+
+
+def penalty() -> None:
+    network = dt.build_net("mlp:64-64-64,dropout=0,output_bias=true", (49,), 10, seed=0)
+    ours = dt.ClusterabilityPenalty(k=4)
+    weights = [value for name, value in network.named_parameters() if name.endswith("weight")]
+
+    def plain() -> torch.Tensor:
+        """Return the same by a full eigendecomposition, differentiated by PyTorch."""
+        sizes = [weights[0].shape[1], *(len(weight) for weight in weights)]
+        begin = np.cumsum([0, *sizes]).tolist()
+        adjacency = torch.zeros(begin[-1], begin[-1])
+        for i, weight in enumerate(weights):
+            adjacency[begin[i + 1] : begin[i + 2], begin[i] : begin[i + 1]] = weight.abs()
+        adjacency = adjacency + adjacency.T
+        root = adjacency.sum(1).rsqrt()
+        values: torch.Tensor = torch.linalg.eigvalsh(adjacency * root * root[:, None])
+        return 1 - values[-4:-1].mean()
+
+    print(
+        f"\npenalty and gradient, 49-64-64-64-10: {float(ours(network)):.6f} ours, {float(plain()):.6f} plain"
+    )
+    for name, make in (("ours", lambda: ours(network)), ("plain", plain)):
+        make().backward()
+        taken = seconds(lambda make=make: [make().backward() for _ in range(STEPS)]) / STEPS  # type: ignore[misc]
+        print(f"  {name:6s} {1000 * taken:.2f} ms a step")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--one", help="cluster only a graph of so many nodes")
+    arguments = parser.parse_args()
+    if arguments.one:
+        one_size(arguments.one)
+        return
+    against_scikit_learn()
+    growth()
+    penalty()
+
+
+if __name__ == "__main__":
+    main()

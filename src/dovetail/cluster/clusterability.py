@@ -1,0 +1,146 @@
+"""Whether a network is more clusterable than its weights would be by chance."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Literal, TypeAlias, TypeVar, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.metrics import adjusted_rand_score
+from threadpoolctl import threadpool_limits
+from torch import Tensor, nn
+
+from ..errors import SpecError, unknown_name
+from ..population.progress import FitProgress
+from .doubts import doubts
+from .graph.assemble import Convention
+from .graph.network_graph import network_graph
+from .graph.structure import Indices, NetworkGraph
+from .graph.weighted import Norm
+from .partition.cuts import Cutter, LeidenCutter, SpectralCutter
+from .result import Clusterability, Stability
+from .shuffle import Shuffle, Shuffles
+
+Result = TypeVar("Result")
+Method: TypeAlias = Literal["spectral", "leiden"]
+Network: TypeAlias = nn.Module | Mapping[str, Tensor] | Sequence[ArrayLike | Tensor] | NetworkGraph
+
+
+def clusterability(
+    network: Network,
+    k: int = 12,
+    shuffles: int = 50,
+    *,
+    shuffle: Shuffle = "layer",
+    seed: int = 0,
+    method: Method = "spectral",
+    example_input: Tensor | None = None,
+    norm: Norm = "l1",
+    convention: Convention | None = None,
+    starts: int = 25,
+    stability: int = 5,
+    progress: bool = True,
+) -> Clusterability:
+    """Cluster a network's units and compare the n-cut with that of shuffled copies.
+
+    Parameters
+    ----------
+    network : nn.Module, mapping, sequence or NetworkGraph
+        A network, its state dict, its weight matrices ``[outputs, inputs]``, or what `network_graph` made of it.
+    k : int
+        Number of clusters.
+    shuffles : int
+        Number of shuffled copies; each is clustered like the network itself.
+    shuffle : str
+        ``"layer"``: all weights of a layer change places, among the units that have connections. ``"layer-nonzero"``:
+        only those that are not 0, so that the copies keep the pattern that pruning left.
+    seed : int
+        Seed of shuffles and clusterings.
+    method : str
+        ``"spectral"``: normalised spectral clustering, as in the paper. ``"leiden"``: communities by modularity (needs
+        ``dovetail[leiden]``).
+    example_input : Tensor, optional
+        A batch that the network takes; needed for all but plain chains of dense layers.
+    norm, convention
+        How weights become connections; see `network_graph`.
+    starts : int
+        Random starts of k-means.
+    stability : int
+        How many more times to cluster the network, with other seeds.
+    progress : bool
+        Show a progress bar (on terminals only).
+
+    Returns
+    -------
+    Clusterability
+        N-cut, null distribution, p-value, clusters and doubts.
+
+    References
+    ----------
+    Filan et al., *Clusterability in Neural Networks*, 2021.
+
+    Examples
+    --------
+    >>> import dovetail as dt
+    >>> network = dt.build_net("mlp:32-32", (16,), 4, seed=0)
+    >>> found = dt.clusterability(network, k=4, shuffles=20, progress=False)
+    >>> bool(0.05 < found.p_value <= 1)  # not trained: like its own shuffled copies
+    True
+    """
+    _check("shuffles", shuffles, 0)
+    _check("starts", starts, 1)
+    _check("stability", stability, 0)
+    _check("seed", seed, 0)
+    if method not in get_args(Method):
+        raise unknown_name("method", method, get_args(Method))
+    if isinstance(network, NetworkGraph):
+        graph = network
+    else:
+        graph = network_graph(network, example_input, norm=norm, convention=convention)
+    copies = Shuffles(graph, shuffle)
+    cutter: Cutter = SpectralCutter(graph, k, starts) if method == "spectral" else LeidenCutter(graph, k)
+    first = cutter.cut([block.weights for block in graph.blocks], (seed, 0))
+
+    def again(number: int) -> tuple[float, Indices]:
+        return cutter.again(first, (seed, 0, number))
+
+    def copy(number: int) -> float:
+        rng = np.random.default_rng((seed, 1, number))
+        return cutter.cut(copies.draw(rng), (seed, 2, number)).ncut
+
+    with FitProgress("shuffled copies", shuffles, show=progress, unit="copies") as bar:
+        others = _in_threads(again, stability)
+        null = np.array(_in_threads(copy, shuffles, bar), dtype=np.float64)
+    agreement = [adjusted_rand_score(first.labels, labels) for _, labels in others]
+    cuts = np.array([cut for cut, _ in others], dtype=np.float64)
+    embedding = np.zeros((len(graph), 0))
+    if first.spectrum is not None:
+        embedding = np.where(first.part[:, None] >= 0, first.spectrum.vectors, np.nan)
+    return Clusterability(
+        graph=graph, k=k, ncut=first.ncut, null=null, labels=first.labels,
+        components=int(first.part.max()) + 1,
+        eigenvalues=np.zeros(0) if first.spectrum is None else first.spectrum.values, embedding=embedding,
+        stability=Stability(cuts, float(np.mean(agreement)) if agreement else float("nan")),
+        warnings=doubts(graph, first.labels, first.part, k),
+        shuffle=shuffle, method=method, seed=seed,
+    )  # fmt: skip
+
+
+def _in_threads(work: Callable[[int], Result], count: int, bar: FitProgress | None = None) -> list[Result]:
+    """Return what work gives for 0 to count - 1; copies are independent, so each core takes its own."""
+    results = []
+    # One thread a copy: the products are too small for several threads to share.
+    with threadpool_limits(1), ThreadPoolExecutor(os.cpu_count()) as pool:
+        for result in pool.map(work, range(count)):
+            results.append(result)
+            if bar is not None:
+                bar.advance(1)
+    return results
+
+
+def _check(name: str, value: int, least: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise SpecError(f"{name}={value!r}: a whole number, at least {least}, is needed")

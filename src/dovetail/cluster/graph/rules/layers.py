@@ -1,0 +1,49 @@
+"""Dense layers and convolutions: their outputs are new units."""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+from ..follow import Follower
+from ..trace import Call, Value
+
+
+def _linear(follower: Follower, call: Call) -> None:
+    value, weight = _operands(follower, call)
+    follower.keep(call.results[0], follower.add_layer(call, weight, value, axis=-1))
+
+
+def _matmul(follower: Follower, call: Call) -> None:
+    value, weight = call.args[0], call.args[1] if len(call.args) > 1 else None
+    if not isinstance(value, Value) or not isinstance(weight, Tensor) or weight.dim() != 2:
+        raise follower.refusal(call, "only a matrix of weights as the second factor is a layer")
+    follower.keep(call.results[0], follower.add_layer(call, weight.T, value, axis=-1))
+
+
+def _convolution(follower: Follower, call: Call) -> None:
+    value, weight = _operands(follower, call)
+    groups = call.argument(6, "groups", 1)
+    if "transpose" in call.name:
+        weight = _as_convolution(weight, groups)
+    follower.keep(call.results[0], follower.add_layer(call, weight, value, 1 - weight.dim(), groups))
+
+
+def _operands(follower: Follower, call: Call) -> tuple[Value, Tensor]:
+    value, weight = call.argument(0, "input"), call.argument(1, "weight")
+    if not isinstance(value, Value) or not isinstance(weight, Tensor):
+        raise follower.refusal(call, "its weights depend on the input")
+    return value, weight
+
+
+def _as_convolution(weight: Tensor, groups: int) -> Tensor:
+    """Return ``[inputs, outputs of a group, kernel...]`` as ``[outputs, inputs of a group, kernel...]``."""
+    by_group = weight.reshape(groups, -1, *weight.shape[1:])
+    return by_group.transpose(1, 2).flatten(0, 1)
+
+
+LAYER_RULES = {
+    "linear": _linear,
+    "matmul": _matmul,
+    **{f"conv{dims}d": _convolution for dims in (1, 2, 3)},
+    **{f"conv_transpose{dims}d": _convolution for dims in (1, 2, 3)},
+}

@@ -1,0 +1,184 @@
+"""Structure is not function: what a network can do without each of its clusters."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike, NDArray
+from torch import nn
+
+from ..data.dataset import Split
+from ..errors import DataError, ShapeError, SpecError
+from ..population.progress import FitProgress
+from .ablation import check_fits, correct_by_class
+from .graph.structure import Indices, NetworkGraph
+from .lesions import Lesions
+from .readers import Readers, readers_of
+
+if TYPE_CHECKING:
+    from .result import Clusterability
+
+
+def lesion(
+    network: nn.Module,
+    found: Clusterability | ArrayLike,
+    split: Split,
+    *,
+    graph: NetworkGraph | None = None,
+    inputs: bool = True,
+    draws: int = 20,
+    seed: int = 0,
+    batch_size: int | None = None,
+    progress: bool = True,
+) -> Lesions:
+    """Measure a network without each of its clusters, and without random groups of the same make-up by layer.
+
+    A unit is ablated by setting to 0 what every layer reads from it, after its activation and batch norm; the network
+    itself is not changed. The outputs of the network are never ablated: a cluster's drop is that of its other units. A
+    random group has as many units in every layer as the cluster, drawn from all units of that layer with connections.
+
+    Parameters
+    ----------
+    network : nn.Module
+        Maps a batch to logits. It is measured on the device where it is.
+    found : Clusterability or int array
+        What `clusterability` found in this network, or a cluster for each node of ``graph`` (-1: in none).
+    split : Split
+        Samples and their classes.
+    graph : NetworkGraph, optional
+        What the labels are for, from `network_graph`; only with labels.
+    inputs : bool
+        Ablate inputs of the network too, where they are nodes. Without, only hidden units are.
+    draws : int
+        Random groups for each cluster.
+    seed : int
+        Decides the random groups.
+    batch_size : int, optional
+        Samples in one pass, counted once for each of the networks that are measured together; by default as many as
+        make good use of the memory.
+    progress : bool
+        Show a progress bar on terminals.
+
+    Examples
+    --------
+    >>> import dovetail as dt
+    >>> data, network = dt.load("digits"), dt.build_net("mlp:16", (1, 8, 8), 10, seed=0)
+    >>> graph = dt.network_graph(network)
+    >>> halves = (graph.unit_of % 2).tolist()
+    >>> found = dt.lesion(network, halves, data.test, graph=graph, draws=5)
+    >>> found.units.tolist()
+    [[32, 8], [32, 8]]
+    >>> found.drops.shape, found.random_drops.shape, found.class_drops.shape
+    ((2,), (2, 5), (2, 10))
+    """
+    _check(network, split, draws, batch_size)
+    labels, graph = _labels_and_graph(found, graph)
+    check_fits(network, split)
+    readers = readers_of(network, split.x[:2], graph)
+    lesioned = _read(readers, len(graph))
+    if not inputs:
+        lesioned &= np.array([group.name != "input" for group in graph.groups])[graph.group_of]
+    connected = np.diff(graph.adjacency.indptr) > 0
+    groups = matched_groups(labels, graph, lesioned, (connected | (labels >= 0)) & lesioned, draws, seed)
+    keep = np.concatenate([np.ones((1, len(graph)), dtype=bool), ~groups.reshape(-1, len(graph))])
+    with FitProgress("lesions", len(keep) * len(split), show=progress, unit="samples") as bar:
+        correct, samples = correct_by_class(
+            network, readers, keep, split, rows=batch_size, advance=bar.advance
+        )
+    return _result(correct, samples, groups, graph, lesioned, seed)
+
+
+def _read(readers: Readers, nodes: int) -> NDArray[np.bool_]:
+    """Return which nodes any layer reads: all but the network's outputs."""
+    read = np.zeros(nodes + 1, dtype=bool)  # and a last one, which inputs that come from no node lead to
+    for uses in readers.values():
+        read[np.concatenate(uses)] = True
+    return read[:-1]
+
+
+def matched_groups(
+    labels: Indices,
+    graph: NetworkGraph,
+    lesioned: NDArray[np.bool_],
+    pool: NDArray[np.bool_],
+    draws: int,
+    seed: int,
+) -> NDArray[np.bool_]:
+    """Return what to ablate, ``[clusters, 1 + draws, nodes]``: each cluster, and random groups like it."""
+    clusters = int(labels.max(initial=-1)) + 1
+    groups = np.zeros((clusters, 1 + draws, len(graph)), dtype=bool)
+    groups[:, 0] = (labels == np.arange(clusters)[:, None]) & lesioned
+    generator = np.random.default_rng(seed)
+    for number in range(len(graph.groups)):
+        nodes = np.flatnonzero((graph.group_of == number) & pool)
+        wanted = groups[:, 0, nodes].sum(1)
+        rank = generator.random((clusters, draws, len(nodes))).argsort(2).argsort(2)
+        groups[:, 1:, nodes] = rank < wanted[:, None, None]
+    return groups
+
+
+def _result(
+    correct: NDArray[np.float64],
+    samples: NDArray[np.float64],
+    groups: NDArray[np.bool_],
+    graph: NetworkGraph,
+    lesioned: NDArray[np.bool_],
+    seed: int,
+) -> Lesions:
+    members = np.stack([graph.group_of == number for number in range(len(graph.groups))])
+    shown: NDArray[np.bool_] = np.any(members & lesioned, axis=1)
+    with np.errstate(invalid="ignore"):
+        by_class = np.where(samples > 0, correct / samples, np.nan)
+    total = correct.sum(1) / samples.sum()
+    without = total[1:].reshape(groups.shape[:2])
+    without_by_class = by_class[1:].reshape(*groups.shape[:2], len(samples))
+    return Lesions(
+        accuracy=float(total[0]),
+        class_accuracy=by_class[0],
+        layers=tuple(group.name for group, is_shown in zip(graph.groups, shown, strict=True) if is_shown),
+        units=groups[:, 0].astype(np.int64) @ members[shown].T.astype(np.int64),
+        accuracies=without[:, 0],
+        random_accuracies=without[:, 1:],
+        class_accuracies=without_by_class[:, 0],
+        random_class_accuracies=without_by_class[:, 1:].mean(1),
+        samples=int(samples.sum()),
+        seed=seed,
+    )
+
+
+def _labels_and_graph(
+    found: Clusterability | ArrayLike, graph: NetworkGraph | None
+) -> tuple[Indices, NetworkGraph]:
+    from .result import Clusterability
+
+    if isinstance(found, Clusterability):
+        return found.labels, found.graph
+    if graph is None:
+        raise SpecError(
+            "labels alone do not say which units they are for; give graph=, from dt.network_graph"
+        )
+    labels = np.asarray(found)
+    if labels.shape != (len(graph),):
+        raise ShapeError(f"labels of shape {labels.shape} for {graph!r}; one for each node is needed")
+    if labels.dtype.kind not in "iu":
+        raise SpecError(f"labels are whole numbers, -1 for nodes in no cluster; got {labels.dtype}")
+    return labels.astype(np.int64), graph
+
+
+def _check(network: nn.Module, split: Split, draws: int, batch_size: int | None) -> None:
+    if not isinstance(network, nn.Module):
+        raise SpecError(f"lesions need a network to measure, an nn.Module; got a {type(network).__name__}")
+    if next(network.parameters(), None) is None:
+        raise SpecError(f"this {type(network).__name__} has no weights, so there is nothing to ablate")
+    for name, value in (("draws", draws), ("batch_size", 1 if batch_size is None else batch_size)):
+        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+            raise SpecError(f"{name} is a whole number from 1; got {value!r:.40}")
+    if not len(split):
+        raise DataError("there are no samples to measure on")
+    if split.y.dtype != torch.int64 or split.y.dim() != 1:
+        raise DataError(
+            f"lesions measure how well classes are told apart: targets must be class ids, a vector of int64, not "
+            f"{split.y.dtype} {tuple(split.y.shape)}"
+        )

@@ -1,0 +1,75 @@
+"""Ways to cut a network's graph into k clusters: one object each, used for the network and all its shuffled copies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from ..graph.structure import Floats, Indices, NetworkGraph
+from .eigenvectors import Spectrum, connected_parts
+from .leiden import leiden_clusters
+from .ncut import ncut, ncut_of_blocks
+from .spectral import Spectra, clusters_of
+
+
+class Cut(NamedTuple):
+    """A clustering: its n-cut, each node's cluster and connected part, and the spectrum if there is one."""
+
+    ncut: float
+    labels: Indices
+    part: Indices
+    spectrum: Spectrum | None
+
+
+class Cutter(Protocol):
+    """Cuts one graph, with any weights."""
+
+    def cut(self, weights: Sequence[Floats], seed: Sequence[int]) -> Cut:
+        """Return the clustering for weights of the graph's blocks."""
+
+    def again(self, cut: Cut, seed: Sequence[int]) -> tuple[float, Indices]:
+        """Return n-cut and labels of the graph's own weights with another seed."""
+
+
+class SpectralCutter:
+    """Normalised spectral clustering."""
+
+    def __init__(self, graph: NetworkGraph, k: int, starts: int) -> None:
+        self._graph, self._k, self._starts = graph, k, starts
+        self._spectra = Spectra(graph)
+
+    def cut(self, weights: Sequence[Floats], seed: Sequence[int]) -> Cut:
+        """Return the clustering for weights of the graph's blocks."""
+        spectrum = self._spectra.of(weights, self._k)
+        labels = clusters_of(spectrum, self._k, self._starts, np.random.default_rng(seed))
+        value = ncut_of_blocks(self._graph.blocks, weights, spectrum.degrees, labels, self._k)
+        return Cut(value, labels, spectrum.part, spectrum)
+
+    def again(self, cut: Cut, seed: Sequence[int]) -> tuple[float, Indices]:
+        """Return n-cut and labels with another seed of k-means; the eigenvectors stay."""
+        assert cut.spectrum is not None
+        labels = clusters_of(cut.spectrum, self._k, self._starts, np.random.default_rng(seed))
+        own = [block.weights for block in self._graph.blocks]
+        return ncut_of_blocks(self._graph.blocks, own, cut.spectrum.degrees, labels, self._k), labels
+
+
+class LeidenCutter:
+    """Communities by the Leiden algorithm."""
+
+    def __init__(self, graph: NetworkGraph, k: int) -> None:
+        self._graph, self._k = graph, k
+
+    def cut(self, weights: Sequence[Floats], seed: Sequence[int]) -> Cut:
+        """Return the clustering for weights of the graph's blocks."""
+        adjacency = self._graph.with_weights(weights)
+        number = int(np.random.default_rng(seed).integers(2**31))
+        labels = leiden_clusters(adjacency, self._k, seed=number)
+        _, part = connected_parts(adjacency)
+        return Cut(ncut(adjacency, labels), labels, part, None)
+
+    def again(self, cut: Cut, seed: Sequence[int]) -> tuple[float, Indices]:
+        """Return n-cut and labels with another seed."""
+        other = self.cut([block.weights for block in self._graph.blocks], seed)
+        return other.ncut, other.labels

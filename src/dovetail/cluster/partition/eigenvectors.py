@@ -1,0 +1,180 @@
+"""The smallest eigenvalues of the normalised Laplacian, with the vectors that clustering groups nodes by."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import eigh
+from scipy.sparse.csgraph import connected_components
+from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
+
+from ...errors import SpecError
+from ..graph.structure import Floats, Indices
+from .halves import Halves
+
+_DENSE = 300
+"""Nodes up to which a dense solver is faster than an iterative one."""
+
+_TOLERANCE = 1e-8
+"""Of vectors; eigenvalues are then exact to rounding."""
+
+
+_FAR = 3.0
+"""How far known vectors are moved down: to -2, those of nodes without connections to -3. All others are above -1."""
+
+
+class Spectrum(NamedTuple):
+    """What spectral clustering sees of a graph.
+
+    ``values`` are the k smallest eigenvalues of the normalised Laplacian, ``vectors`` the generalised eigenvectors of
+    (L, D) ``[nodes, k]`` (rows of nodes without connections are 0), ``degrees`` the weight at each node, ``components``
+    the number of connected parts, and ``part`` the part that each node belongs to, -1 for nodes without connections.
+    """
+
+    values: Floats
+    vectors: Floats
+    degrees: Floats
+    components: int
+    part: Indices
+
+
+def spectrum_of_halves(halves: Halves, matrix: Floats, k: int) -> Spectrum | None:
+    """Return the spectrum of a layered graph from its half-size matrix B.
+
+    None if the graph has fewer than k eigenvalues below 1: then the rest is not among the singular vectors.
+    """
+    of_rows, of_columns = matrix.sum(1), matrix.sum(0)
+    check_k(k, int((of_rows > 0).sum() + (of_columns > 0).sum()))
+    part = _parts_of_halves(matrix, of_rows, of_columns)
+    components = int(part.max(initial=-1)) + 1
+    scaled = matrix * _inverse_root(of_rows)[:, None]
+    scaled *= _inverse_root(of_columns)
+    product = halves.gram(scaled)
+    # Parts have the eigenvalue 0 and known vectors. Without them an iterative solver could miss copies of it.
+    known = _known_vectors(of_columns, part[len(of_rows) :], components)
+    product -= _FAR * (known @ known.T)
+    known = known[:, :k]
+    more = k - known.shape[1]
+    squares, right = _largest(product, lambda x: product @ x, len(product), more)
+    if len(squares) < more or (more and squares.min() < 1e-12):
+        return None
+    singular = np.concatenate([np.ones(known.shape[1]), np.sqrt(squares)])
+    right = np.concatenate([known, right], axis=1)
+    left = (scaled @ right) / singular
+    degrees = np.empty(len(part))
+    vectors = np.empty((len(part), k))
+    nodes = np.empty(len(part), dtype=np.int64)
+    for at, of_side, side, places in (
+        (halves.rows, of_rows, left, slice(0, len(of_rows))),
+        (halves.columns, of_columns, right, slice(len(of_rows), None)),
+    ):
+        degrees[at] = of_side
+        vectors[at] = side * (_inverse_root(of_side)[:, None] / np.sqrt(2))
+        nodes[at] = part[places]
+    return Spectrum(1 - singular, vectors, degrees, components, nodes)
+
+
+def spectrum_of_adjacency(adjacency: sparse.csr_array, k: int) -> Spectrum:
+    """Return the spectrum of any graph from its matrix of connections."""
+    degrees = np.asarray(adjacency.sum(1), dtype=np.float64)
+    used = int((degrees > 0).sum())
+    check_k(k, used)
+    components, part = connected_parts(adjacency)
+    scale = sparse.diags_array(_inverse_root(degrees))
+    scaled = sparse.csr_array(scale @ adjacency @ scale)
+    known = _known_vectors(degrees, part, components)
+
+    def apply(x: Floats) -> Floats:
+        moved: Floats = scaled @ x - _FAR * (known @ (known.T @ x)) - _FAR * ((degrees == 0) * x)
+        return moved
+
+    more = max(0, k - components)
+    dense = None
+    if used <= max(_DENSE, 4 * k):
+        dense = scaled.toarray() - _FAR * (known @ known.T + np.diag(degrees == 0))
+    values, vectors = _largest(dense, apply, len(degrees), more)
+    vectors = np.concatenate([known[:, :k], vectors], axis=1) * _inverse_root(degrees)[:, None]
+    values = np.concatenate([np.zeros(min(components, k)), 1 - values])
+    return Spectrum(values, vectors, degrees, components, part)
+
+
+def check_k(k: int, nodes: int) -> None:
+    """Refuse a number of clusters that a graph cannot have."""
+    if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 2:
+        raise SpecError(f"k={k!r}: clusters are at least 2; the paper has 12")
+    if nodes == 0:
+        raise SpecError(
+            "the graph has no connections, so it has no clusters; a network with one convolution has some only with "
+            "convention='mlp'"
+        )
+    if k >= nodes:
+        raise SpecError(f"k={k} clusters of {nodes} connected nodes; ask for fewer than there are nodes")
+
+
+def _largest(
+    dense: Floats | None, apply: Callable[[Floats], Floats], size: int, count: int
+) -> tuple[Floats, Floats]:
+    """Return the largest eigenvalues of a symmetric matrix, largest first, and their vectors."""
+    if count <= 0:
+        return np.zeros(0), np.zeros((size, 0))
+    if dense is None or (size > _DENSE and count < size // 4):
+        operator = LinearOperator((size, size), matvec=lambda x: apply(x.ravel()), dtype=np.float64)
+        start = np.random.default_rng(0).normal(size=size)  # the same for everyone: results repeat
+        try:
+            values, vectors = eigsh(
+                operator, count, which="LA", v0=start, ncv=min(size, max(2 * count + 16, 32)), tol=_TOLERANCE
+            )
+            return values[::-1], vectors[:, ::-1]
+        except ArpackError:
+            if dense is None:
+                dense = np.stack([apply(row) for row in np.eye(size)])
+    first = max(0, size - count)
+    values, vectors = eigh(dense, subset_by_index=[first, size - 1], driver="evr")
+    return values[::-1], vectors[:, ::-1]
+
+
+def _inverse_root(degrees: Floats) -> Floats:
+    """Return 1 / sqrt(degree), and 0 for nodes without connections."""
+    return np.divide(1, np.sqrt(degrees), out=np.zeros_like(degrees), where=degrees > 0)
+
+
+def _known_vectors(degrees: Floats, part: Indices, components: int) -> Floats:
+    """Return the unit vectors of the eigenvalue 0, one for each part, the part with the most weight first."""
+    weight = np.bincount(part[part >= 0], degrees[part >= 0], minlength=components)
+    order = np.argsort(-weight, kind="stable")
+    vectors = np.where(part[:, None] == order, np.sqrt(degrees)[:, None], 0.0)
+    return vectors / np.sqrt(weight[order])
+
+
+def _parts_of_halves(matrix: Floats, of_rows: Floats, of_columns: Floats) -> Indices:
+    """Return the connected part of all rows, then of all columns; -1 without connections."""
+    used = np.concatenate([of_rows, of_columns]) > 0
+    # Nearly always all are connected, which takes a few products to see.
+    columns = np.zeros(matrix.shape[1])
+    columns[np.argmax(of_columns)] = 1
+    while True:
+        rows = (matrix @ columns > 0).astype(np.float64)
+        reached = (rows @ matrix > 0).astype(np.float64)
+        if (reached == columns).all():
+            break
+        columns = reached
+    if rows.sum() + columns.sum() == used.sum():
+        return np.where(used, 0, -1)
+    rows_at, columns_at = np.nonzero(matrix)
+    one_way = sparse.coo_array(
+        (np.ones(len(rows_at)), (rows_at, columns_at + len(of_rows))), shape=(len(used), len(used))
+    ).tocsr()
+    return connected_parts(sparse.csr_array(one_way + one_way.T))[1]
+
+
+def connected_parts(adjacency: sparse.csr_array) -> tuple[int, Indices]:
+    """Return the number of connected parts, and the part of each node: -1 for nodes without connections."""
+    _, part = connected_components(adjacency, directed=False)
+    used = np.diff(adjacency.indptr) > 0
+    names, numbers = np.unique(part[used], return_inverse=True)
+    numbered = np.full(len(part), -1)
+    numbered[used] = numbers
+    return len(names), numbered

@@ -1,0 +1,46 @@
+"""How strongly the units of adjacent layers are connected, from stacked parameters, as tensors with gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from torch import Tensor
+
+from ...errors import ShapeError
+from ...prune import Layer, layer_chain
+
+
+def plain_chain(params: Mapping[str, Tensor]) -> list[Layer]:
+    """Return the layers of stacked parameters; refuse networks with more to a layer than a weight and a bias."""
+    layers = layer_chain(params, population=True)
+    for layer in layers:
+        if len(layer.vectors) > 1:
+            raise ShapeError(
+                f"{layer.weight!r} has batch norm or other scales ({', '.join(layer.vectors)}), which this does not "
+                "take into account; use a network of weights and biases alone"
+            )
+    return layers
+
+
+def connections(params: Mapping[str, Tensor]) -> list[Tensor]:
+    """Return the strengths of all connections, layer by layer, each ``[members, units, units before]``.
+
+    Without convolutions they are the weights' magnitudes, and inputs and outputs are units too. With convolutions they
+    are the sums of magnitudes of kernel slices, between hidden channels only: the first layer and dense layers are
+    left out.
+
+    Examples
+    --------
+    >>> import torch
+    >>> connections({"hidden": torch.tensor([[[1.0, -2.0]]]), "output": torch.tensor([[[-3.0]]])})
+    [tensor([[[1., 2.]]]), tensor([[[3.]]])]
+    """
+    layers = plain_chain(params)
+    if any(layer.convolutional for layer in layers):
+        layers = [layer for layer in layers[1:] if layer.convolutional]
+    if not layers:
+        raise ShapeError("there are no connections between hidden channels: a single convolution has none")
+    return [
+        params[layer.weight].abs().flatten(3).sum(3) if layer.convolutional else params[layer.weight].abs()
+        for layer in layers
+    ]

@@ -1,0 +1,63 @@
+"""Pruning while a population trains: a sparsity that rises along a cubic, every few steps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from ...errors import SpecError
+from ...population import Moment, Population
+from ...prune import cubic_sparsity, prune_by_magnitude
+
+
+def kernels(params: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Return those of a population's stacked parameters that are weights of layers, not biases or scales."""
+    return {name: param for name, param in params.items() if param.dim() > 2}
+
+
+@dataclass(frozen=True)
+class GradualPruning:
+    """A cubic schedule of pruning over a number of steps, as TensorFlow's model optimisation does it.
+
+    Every layer is pruned by itself, to the same sparsity; biases stay.
+
+    Attributes
+    ----------
+    steps : int
+        How long the training is; the final sparsity is reached with its last step.
+    initial, final : float
+        Sparsity before the first step and after the last.
+    every : int
+        Steps between one pruning and the next.
+    """
+
+    steps: int
+    initial: float = 0.5
+    final: float = 0.9
+    every: int = 10
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.every, int) or self.every < 1:
+            raise SpecError(f"prune_every must be a whole number of at least 1, not {self.every!r}")
+        if not 0 <= self.initial <= self.final < 1:
+            raise SpecError(
+                f"sparsities must rise within [0, 1): initial_sparsity={self.initial}, final_sparsity={self.final}"
+            )
+
+    def begin(self, population: Population) -> None:
+        """Prune to the initial sparsity."""
+        weights = kernels(population.params)
+        population.set_masks(
+            prune_by_magnitude(weights, population.masks, sparsity=self.initial, population=True)
+        )
+
+    def __call__(self, moment: Moment) -> None:
+        """Prune after a step of the training, if one is due; other steps cost nothing."""
+        if moment.step % self.every and moment.step < self.steps:
+            return
+        sparsity = cubic_sparsity(moment.step, 0, self.steps, self.initial, self.final)
+        moment.set_masks(
+            prune_by_magnitude(kernels(moment.params), moment.masks, sparsity=sparsity, population=True)
+        )

@@ -1,0 +1,181 @@
+"""Train networks as the Clusterability paper does: some epochs, then more with gradual pruning."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+
+import torch
+from torch import Tensor, nn
+
+from ...data.dataset import Dataset, Split
+from ...nets import NetSpec, net_builder
+from ...population import Adam, Moment, Population
+from ...population.plan import Augment, Penalty
+from .gradual_pruning import GradualPruning
+from .initialise import clusterable_weights
+from .penalty import ClusterabilityPenalty
+from .regularise import l1_penalty, l2_penalty, one_per_network
+from .rescale import rescale_stacked_
+from .spec import settled_spec
+from .trained import Stage, TrainedNetworks
+
+StepHook = Callable[[Moment], None]
+
+_KERAS_EPSILON = 1e-7
+
+
+def train_networks(
+    data: Dataset,
+    net: str | NetSpec | Callable[[], nn.Module],
+    *,
+    seeds: Sequence[int] = range(5),
+    epochs: int = 20,
+    pruning_epochs: int = 20,
+    batch_size: int = 128,
+    lr: float = 1e-3,
+    dropout: float | None = None,
+    l1: float | Sequence[float] = 0.0,
+    l2: float | Sequence[float] = 0.0,
+    clusterability: float | Sequence[float] = 0.0,
+    k: int = 4,
+    init_beta: float | Sequence[float] = 1.0,
+    clusters: int = 10,
+    initial_sparsity: float = 0.5,
+    final_sparsity: float = 0.9,
+    prune_every: int = 10,
+    augment: Augment | None = None,
+    device: torch.device | str | None = None,
+    dtype: torch.dtype = torch.float32,
+    progress: bool = True,
+) -> TrainedNetworks:
+    """Train networks together, with what promotes clusterability, and prune them gradually.
+
+    All networks train as one population. There is no validation: they train on the training and the validation split
+    together, which is the whole official training set, and keep their last weights, as in the paper. Pruning takes the
+    smallest weights of every layer, the output's too, never biases, and starts with a fresh optimiser.
+
+    Parameters
+    ----------
+    data : Dataset
+        What to learn.
+    net : str, NetSpec or callable
+        The architecture. Of a text, options that it does not name are the paper's: Glorot uniform initial values, an
+        output bias, and ``dropout``. A `NetSpec` or a builder is taken as it is.
+    seeds : sequence of int
+        One for each network; networks of equal seeds start from equal weights and see their data in the same order.
+    epochs, pruning_epochs : int
+        How long to train before pruning, and while pruning (0: do not prune).
+    batch_size, lr
+        Of Adam's steps.
+    dropout : float, optional
+        The rate after hidden dense layers, half of it after the convolutions of ``small-cnn``; 0 if neither this nor
+        the text says more.
+    l1, l2 : float or sequence of float
+        Weights of the sum of magnitudes and of the sum of squares of all weights in the loss, for all or one for each
+        network.
+    clusterability : float or sequence of float
+        Weight of `ClusterabilityPenalty` in the loss, for all or one for each network. Networks that have one are
+        rescaled (`rescale_`) before every batch. It trains on the CPU only.
+    k : int
+        Up to which eigenvalue that penalty goes.
+    init_beta, clusters
+        Clusterable initialisation (`clusterable_init_`), with each network's seed for its tags; 1 leaves it out.
+        ``init_beta`` may have one value for each network.
+    initial_sparsity, final_sparsity : float
+        Share of the weights that are pruned when pruning begins, and when it ends; in between it follows a cubic.
+    prune_every : int
+        Steps from one pruning to the next.
+    augment : callable, optional
+        Changes training inputs, as in `Population.fit`.
+    device : str or torch.device, optional
+        Where to train; by default the first GPU if there is one, and the CPU with ``clusterability``.
+    dtype : torch.dtype
+        Type of the weights.
+    progress : bool
+        Show progress bars (on terminals only).
+
+    Returns
+    -------
+    TrainedNetworks
+        The networks before and after pruning, and their scores.
+
+    References
+    ----------
+    Filan et al., "Clusterability in neural networks", 2021, appendix A.2.
+
+    Examples
+    --------
+    Two networks, one of them with L1 regularisation:
+
+    >>> import dovetail as dt
+    >>> trained = train_networks(dt.load("digits"), "mlp:32-32", seeds=[0, 0], l1=[0, 1e-3], epochs=5,
+    ...                          pruning_epochs=5, device="cpu", progress=False)
+    >>> trained.pruned.sparsity.round(decimals=2).tolist()
+    [0.9, 0.9]
+    >>> trained.networks()[1]  # doctest: +ELLIPSIS
+    Sequential(...)
+    """
+    begun = time.perf_counter()
+    build = net if callable(net) else net_builder(settled_spec(net, dropout), data.input_shape, data.outputs)
+    betas = one_per_network("init_beta", init_beta, len(seeds))
+    weights = {"l1": l1, "l2": l2, "clusterability": clusterability}
+    own = {name: one_per_network(name, value, len(seeds)).to(dtype) for name, value in weights.items()}
+    rescaled = own["clusterability"] > 0
+    if device is None and bool(rescaled.any()):
+        device = "cpu"
+    population = Population(build, seeds, device=device, dtype=dtype)
+    if bool((betas != 1).any()):
+        population.start_from(clusterable_weights(population.params, seeds, clusters, betas))
+    train = Split(torch.cat([data.train.x, data.val.x]), torch.cat([data.train.y, data.val.y]))
+    train = train.to(population.device)
+    steps = pruning_epochs * -(-len(train) // batch_size)
+    pruning = GradualPruning(steps, initial_sparsity, final_sparsity, prune_every)
+    penalty, own = _penalty(own, k)
+
+    def rescale(moment: Moment) -> None:
+        rescale_stacked_(moment.params, members=rescaled[moment.members])
+
+    def fit(title: str, epochs: int, stream: int, *hooks: StepHook) -> Stage:
+        if bool(rescaled.any()):
+            rescale_stacked_(population.params, members=rescaled)
+            hooks = (*hooks, rescale)
+        population.fit(
+            train, epochs=epochs, batch_size=batch_size, optimiser=Adam(lr=lr, eps=_KERAS_EPSILON), penalty=penalty,
+            own=own, augment=augment, after_step=_in_turn(hooks), stream=stream, progress=progress and title,
+        )  # fmt: skip
+        # A copy, because training goes on from here.
+        copied = population.select(range(len(seeds)))
+        return Stage(copied, copied.evaluate(train), copied.evaluate(data.test))
+
+    title = f"{len(seeds)} networks"
+    unpruned, pruned = fit(title, epochs, 0), None
+    if pruning_epochs:
+        pruning.begin(population)
+        pruned = fit(f"{title}, pruning", pruning_epochs, 1, pruning)
+    return TrainedNetworks(unpruned, pruned, time.perf_counter() - begun)
+
+
+def _in_turn(hooks: Sequence[StepHook]) -> StepHook | None:
+    """Return one hook that calls several, in their order."""
+
+    def call(moment: Moment) -> None:
+        for hook in hooks:
+            hook(moment)
+
+    return call if hooks else None
+
+
+def _penalty(weights: Mapping[str, Tensor], k: int) -> tuple[Penalty | None, dict[str, Tensor]]:
+    """Return what is added to the loss, and each network's own weights of it; terms without weight are left out."""
+    terms = {
+        "l1": l1_penalty,
+        "l2": l2_penalty,
+        "clusterability": ClusterabilityPenalty(k).stacked,
+    }
+    own = {name: weight for name, weight in weights.items() if bool(weight.any())}
+
+    def penalty(params: Mapping[str, Tensor], **own: Tensor) -> Tensor:
+        return torch.stack([weight * terms[name](params) for name, weight in own.items()]).sum(0)
+
+    return penalty if own else None, own

@@ -1,0 +1,166 @@
+"""``dovetail audit``: how well a network falls into clusters, and whether chance would do as well."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from .output import Json, load_data, print_json, print_table, table_of
+
+if TYPE_CHECKING:
+    from torch import nn
+
+    from ..cluster import Clusterability, Lesions
+    from ..data import Dataset, Split
+    from .audit_source import Source
+
+
+def audit(
+    checkpoint: Annotated[
+        str,
+        typer.Argument(
+            metavar="CHECKPOINT",
+            help="A file of weights (safetensors, or a state dict by torch.save), package.module:builder (imported "
+            "from this folder or installed, and called), timm:NAME, or net:SPEC such as net:mlp:512.",
+        ),
+    ],
+    k: Annotated[int, typer.Option("--k", help="Number of clusters.")] = 12,
+    shuffles: Annotated[int, typer.Option(help="Shuffled copies to compare with.")] = 50,
+    shuffle: Annotated[
+        Literal["layer", "layer-nonzero"],
+        typer.Option(help="Shuffle all weights of each layer, or only those that are not 0."),
+    ] = "layer",
+    seed: Annotated[int, typer.Option(help="Decides shuffles, clusters and random groups.")] = 0,
+    norm: Annotated[
+        Literal["l1", "l2", "induced"],
+        typer.Option(help="What a kernel's strength is; induced as in the paper's published CNN results."),
+    ] = "l1",
+    convention: Annotated[
+        Literal["mlp", "cnn"] | None,
+        typer.Option(
+            help="mlp: inputs and outputs are nodes. cnn: hidden channels only.",
+            show_default="cnn if there are convolutions",
+        ),
+    ] = None,
+    method: Annotated[
+        Literal["spectral", "leiden"], typer.Option(help="How clusters are found.")
+    ] = "spectral",
+    input_shape: Annotated[
+        str | None,
+        typer.Option(help="Shape of one sample, such as 3x32x32.", show_default="where it can be known"),
+    ] = None,
+    weights: Annotated[
+        Path | None, typer.Option(help="File of weights for a builder, timm: or net:.")
+    ] = None,
+    lesion: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DATA", help="Also take each cluster out and measure on the test split of DATA."
+        ),
+    ] = None,
+    samples: Annotated[
+        int | None, typer.Option(help="Measure on so many samples, drawn by seed.", show_default="all")
+    ] = None,
+    draws: Annotated[
+        int, typer.Option(help="Random groups that a cluster is compared with by --lesion.")
+    ] = 20,
+    device: Annotated[
+        str | None, typer.Option(help="Where to measure: cpu, cuda, cuda:1.", show_default="the first GPU")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Folder for pictures and audit.json.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Cut a network into clusters, and compare with copies whose weights are shuffled within each layer.
+
+    Only weights are read from files; nothing in them is run. A builder is your code, and is run.
+    """
+    from ..cluster import clusterability
+    from ..cluster import lesion as lesioned
+    from .audit_folder import make_folder, write_audit
+    from .audit_source import read_shape, read_source
+
+    if output is not None:
+        make_folder(output)
+    data = None if lesion is None else load_data(lesion)
+    shape = read_shape(input_shape) or (None if data is None else data.input_shape)
+    source = read_source(checkpoint, weights, shape)
+    measured = None if data is None else _ready(source, data, samples, seed, device)
+    found = clusterability(
+        source.what, k, shuffles, shuffle=shuffle, seed=seed, method=method, example_input=source.example, norm=norm,
+        convention=convention, progress=not as_json,
+    )  # fmt: skip
+    lesions = None
+    if measured is not None:
+        network, split = measured
+        lesions = lesioned(network, found, split, draws=draws, seed=seed, progress=not as_json)
+    answer: dict[str, object] = {
+        "checkpoint": checkpoint,
+        "weights": None if weights is None else str(weights),
+        "clusterability": found.to_json(),
+        "lesions": None if lesions is None else {"data": lesion, **lesions.to_json()},
+    }
+    if output is not None:
+        write_audit(output, found, lesions, answer)
+    if as_json:
+        print_json(answer)
+        return
+    _print(found)
+    if lesions is not None:
+        assert data is not None
+        _print_lesions(lesions, data)
+    if output is not None:
+        typer.echo(f"In {output}: pictures, and everything measured in audit.json.")
+
+
+def _ready(
+    source: Source, data: Dataset, samples: int | None, seed: int, device: str | None
+) -> tuple[nn.Module, Split]:
+    """Return the network to measure and what to measure it on, after checking that they fit."""
+    import torch
+
+    from ..cluster.ablation import check_fits
+    from ..errors import DataError, SpecError
+    from ..population.checks import check_device
+
+    if data.task != "classes":
+        raise DataError(f"--lesion measures how well classes are told apart, and {data.name} has {data.task}")
+    split = data.test
+    if samples is not None:
+        if samples < 1:
+            raise SpecError(f"--samples is how many samples to measure on, 1 or more; got {samples}")
+        order = torch.randperm(len(split), generator=torch.Generator().manual_seed(seed))
+        split = split.where(order[:samples])
+    network = source.network().to(check_device(device))
+    check_fits(network, split)
+    return network, split
+
+
+def _print(found: Clusterability) -> None:
+    typer.echo(found.verdict())
+    for warning in found.warnings:
+        typer.echo(f"warning: {warning}")
+    # Layers below each other: their names may be long, and there may be many.
+    units = found.composition().T.rename_axis("layer").reset_index()
+    print_table(table_of(units, "Units by layer and cluster"))
+
+
+def _print_lesions(lesions: Lesions, data: Dataset) -> None:
+    import numpy as np
+
+    frame = lesions.to_frame().reset_index()
+    worst = np.nanargmax(lesions.class_drops, axis=1)
+    frame["hits most"] = [
+        f"{data.classes[number]} ({-lesions.class_drops[row, number]:+.2f}, random "
+        f"{-lesions.random_class_drops[row, number]:+.2f})"
+        for row, number in enumerate(worst)
+    ]
+    print_table(table_of(frame, f"Without each cluster, on the test split of {data.name}"))
+    typer.echo(
+        f"accuracy of the whole network {lesions.accuracy:.4f}. random drop: without random groups that have as many "
+        f"units in every layer, {lesions.random_drops.shape[1]} for each cluster. p more, p less: how often such a "
+        f"group hurts at least, or at most, as much as the cluster. hits most: the class that loses most without it."
+    )

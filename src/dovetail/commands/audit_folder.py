@@ -1,0 +1,58 @@
+"""What ``dovetail audit -o FOLDER`` writes."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..errors import DovetailError
+from ..writing import write_whole
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from ..cluster import Clusterability, Lesions
+
+
+def make_folder(folder: Path) -> None:
+    """Make the folder, or say before any work is done that nothing can be written there."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DovetailError(f"cannot make the folder {str(folder)!r}: {error.strerror}") from error
+    if not os.access(folder, os.W_OK):
+        raise DovetailError(f"cannot write into the folder {str(folder)!r}: permission denied")
+
+
+def write_audit(
+    folder: Path, found: Clusterability, lesions: Lesions | None, answer: dict[str, object]
+) -> None:
+    """Write the pictures and what was measured; pictures of an earlier audit that has more are removed."""
+    pictures: dict[str, Callable[[], Axes] | None] = {
+        "null.png": found.plot_null,
+        "clusters.png": found.plot_composition,
+        "embedding.png": found.plot_embedding if found.embedding.shape[1] > 1 else None,
+        "lesions.png": None if lesions is None else lesions.plot,
+    }
+    for name, draw in pictures.items():
+        if draw is None:
+            (folder / name).unlink(missing_ok=True)
+        else:
+            _write_picture(folder / name, draw)
+    text = json.dumps(answer, indent=2, allow_nan=False)
+    write_whole(folder / "audit.json", lambda path: path.write_text(text, encoding="utf-8"))
+
+
+def _write_picture(path: Path, draw: Callable[[], Axes]) -> None:
+    from matplotlib import pyplot as plt
+    from matplotlib.figure import Figure
+
+    figure = draw().get_figure()
+    assert isinstance(figure, Figure)
+    try:
+        write_whole(path, lambda file: figure.savefig(file, format="png", dpi=150))
+    finally:
+        plt.close(figure)

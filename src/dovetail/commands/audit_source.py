@@ -1,0 +1,159 @@
+"""What ``dovetail audit`` looks at: weights in a file, or a network from a builder, from timm, or from a spec."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from safetensors import SafetensorError, safe_open
+from torch import Tensor, nn
+from torch.nn.modules.conv import _ConvNd
+
+from ..errors import DovetailError, FileFormatError, SpecError
+from ..nets.checkpoint import load_checkpoint
+from .audit_builder import built_by, from_timm
+
+_BUILDER = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
+
+
+@dataclass(frozen=True)
+class Source:
+    """What to audit.
+
+    Attributes
+    ----------
+    what : nn.Module or mapping of str to Tensor
+        A network, or the tensors of a checkpoint, first layer first.
+    input_shape : tuple of int, optional
+        Shape of one sample, where it is known.
+    """
+
+    what: nn.Module | Mapping[str, Tensor]
+    input_shape: tuple[int, ...] | None
+
+    @property
+    def example(self) -> Tensor | None:
+        """A sample to trace a network with."""
+        return None if self.input_shape is None else torch.zeros(1, *self.input_shape)
+
+    def network(self) -> nn.Module:
+        """Return something that can be measured: a checkpoint's dense layers become a network with ReLUs."""
+        if isinstance(self.what, nn.Module):
+            return self.what
+        from ..sculpting.pruning.start import perceptron_of
+
+        try:
+            return nn.Sequential(nn.Flatten(), *perceptron_of(self.what))
+        except DovetailError as error:
+            raise SpecError(
+                f"--lesion needs a network to measure, and weights alone say which for dense layers only ({error}); "
+                f"name a builder, package.module:builder, and the file with --weights"
+            ) from error
+
+
+def read_source(text: str, weights: Path | None, input_shape: tuple[int, ...] | None) -> Source:
+    """Return what a text names: a file, ``timm:NAME``, ``net:SPEC``, or ``package.module:builder``."""
+    if Path(text).is_file():
+        if weights is not None:
+            raise SpecError(
+                f"{text!r} is a file of weights already; --weights goes with a builder, timm: or net:"
+            )
+        return _from_file(Path(text), input_shape)
+    tensors = None if weights is None else _tensors(weights)
+    kind, _, name = text.partition(":")
+    if kind == "timm" and name:
+        network, own_shape = from_timm(name, pretrained=tensors is None)
+        input_shape = input_shape or own_shape
+    elif kind == "net" and name:
+        network = _from_spec(name, tensors, input_shape)
+    elif _BUILDER.fullmatch(text):
+        network = built_by(text)
+    else:
+        raise FileFormatError(
+            f"{text!r} is {'a folder' if Path(text).is_dir() else 'not there'}; name a file of weights (safetensors, "
+            f"or a state dict by torch.save), package.module:builder, timm:NAME, or net:SPEC"
+        )
+    if tensors is not None:
+        assert weights is not None
+        _load_weights(network, tensors, weights)
+    if input_shape is None and any(isinstance(module, _ConvNd) for module in network.modules()):
+        raise SpecError(f"{text!r} needs --input-shape, such as 3x32x32: the network is followed on a sample")
+    return Source(network.eval(), input_shape)
+
+
+def read_shape(text: str | None) -> tuple[int, ...] | None:
+    """Return the shape that a text such as ``3x32x32`` stands for.
+
+    Examples
+    --------
+    >>> read_shape("3x32x32"), read_shape("784")
+    ((3, 32, 32), (784,))
+    """
+    if text is None:
+        return None
+    parts = re.split(r"[x×,]", text)
+    if not all(part.isdecimal() and 0 < int(part) < 2**16 for part in parts):
+        raise SpecError(f"--input-shape is the shape of one sample, such as 3x32x32 or 784; got {text!r:.60}")
+    return tuple(map(int, parts))
+
+
+def _from_file(path: Path, input_shape: tuple[int, ...] | None) -> Source:
+    if _is_part(path):
+        from ..specialists import Composite, open_file
+        from ..specialists.networks import network_of
+
+        part = open_file(path)
+        if isinstance(part, Composite) and part.method == "logits":
+            raise SpecError(
+                f"{str(path)!r} averages the logits of {len(part)} networks; audit them one by one"
+            )
+        return Source(network_of(part.basis, part.state_dict()), part.basis.input_shape)
+    return Source(_tensors(path), input_shape)
+
+
+def _is_part(path: Path) -> bool:
+    """Whether a file says that it is one of our specialists or composites."""
+    try:
+        with safe_open(path, framework="pt") as file:
+            content = json.loads((file.metadata() or {}).get("dovetail", "null"))
+    except (SafetensorError, OSError, ValueError):
+        return False  # reading it as weights says what is wrong with it, if anything is
+    return isinstance(content, dict) and content.get("schema") == "dovetail/1"
+
+
+def _tensors(path: Path) -> dict[str, Tensor]:
+    """Return the weights in a file, without the masks of a sculpted network."""
+    found = {name: tensor for name, tensor in load_checkpoint(path).items() if not name.startswith("masks/")}
+    for prefix in ("module.", "_orig_mod."):  # what DataParallel and torch.compile put in front
+        if all(name.startswith(prefix) for name in found):
+            found = {name.removeprefix(prefix): tensor for name, tensor in found.items()}
+    return found
+
+
+def _from_spec(spec: str, tensors: Mapping[str, Tensor] | None, shape: tuple[int, ...] | None) -> nn.Module:
+    from ..nets import build_net
+
+    if tensors is None or shape is None:
+        missing = "--weights FILE" if tensors is None else "--input-shape"
+        raise SpecError(f"net:{spec} needs {missing}: a spec alone says neither the weights nor the inputs")
+    if "output.weight" not in tensors:
+        raise FileFormatError("--weights has no 'output.weight', the last layer of every network from a spec")
+    return build_net(spec, shape, len(tensors["output.weight"]))
+
+
+def _load_weights(network: nn.Module, tensors: Mapping[str, Tensor], path: Path) -> None:
+    try:
+        missing, unknown = network.load_state_dict(dict(tensors), strict=False)
+    except RuntimeError as error:
+        reason = str(error).strip().splitlines()[-1].strip()
+        raise FileFormatError(f"{str(path)!r} does not fit the network: {reason:.200}") from error
+    missing = [name for name in missing if not name.endswith("num_batches_tracked")]
+    if missing or unknown:
+        reason = f"it has no {missing[0]!r}" if missing else f"the network has no {unknown[0]!r}"
+        raise FileFormatError(
+            f"{str(path)!r} does not fit the network: {reason} ({len(missing)} missing, {len(unknown)} too many)"
+        )

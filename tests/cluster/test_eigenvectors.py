@@ -1,0 +1,83 @@
+"""Spectra of graphs against a dense solver."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dovetail.cluster.graph.structure import NetworkGraph
+from dovetail.cluster.partition.eigenvectors import Spectrum, spectrum_of_adjacency, spectrum_of_halves
+from dovetail.cluster.partition.halves import halves_of
+
+from .graphs import chain, dense_spectrum, random_layers
+
+
+def of_halves(graph: NetworkGraph, k: int) -> Spectrum | None:
+    halves = halves_of(graph)
+    assert halves is not None
+    return spectrum_of_halves(halves, halves.matrix([block.weights for block in graph.blocks]), k)
+
+
+def check(spectrum: Spectrum, graph: NetworkGraph, k: int) -> None:
+    adjacency = graph.adjacency.toarray()
+    values, _ = dense_spectrum(adjacency)
+    np.testing.assert_allclose(spectrum.values, values[:k], atol=1e-10)
+    degrees = adjacency.sum(1)
+    np.testing.assert_allclose(spectrum.degrees, degrees, atol=1e-12)
+    laplacian = np.diag(degrees) - adjacency
+    vectors = spectrum.vectors
+    residual = laplacian @ vectors - degrees[:, None] * vectors * spectrum.values
+    np.testing.assert_allclose(residual, 0, atol=1e-6)
+    # Orthonormal with respect to D, as `scipy.linalg.eigh(L, D)` has them.
+    np.testing.assert_allclose(vectors.T @ (degrees[:, None] * vectors), np.eye(k), atol=1e-6)
+    assert (vectors[degrees == 0] == 0).all()
+
+
+@pytest.mark.parametrize("widths", [[20, 30, 25], [8, 40, 12, 33, 6], [400, 350, 10]])
+@pytest.mark.parametrize("density", [1.0, 0.3])
+def test_halves_give_the_spectrum_of_the_whole(widths: list[int], density: float) -> None:
+    graph = chain(random_layers(widths, density))
+    spectrum = of_halves(graph, 5)
+    assert spectrum is not None
+    check(spectrum, graph, 5)
+    check(spectrum_of_adjacency(graph.adjacency, 5), graph, 5)
+
+
+@given(st.integers(0, 10_000))
+def test_sparse_networks_in_parts_and_with_dead_units(seed: int) -> None:
+    graph = chain(random_layers([9, 8, 10, 7], density=0.15, seed=seed))
+    connected = int((graph.adjacency.sum(1) > 0).sum())
+    k = 4
+    if connected <= k:
+        return
+    expected, _ = dense_spectrum(graph.adjacency.toarray())
+    parts = int((np.abs(expected) < 1e-9).sum())
+    whole = spectrum_of_adjacency(graph.adjacency, k)
+    assert whole.components == parts
+    check(whole, graph, k)
+    half = of_halves(graph, k)
+    if half is None:  # a value of 1 among the first four is not a singular value
+        assert expected[k - 1] > 1 - 1e-5
+    else:
+        assert half.components == parts
+        check(half, graph, k)
+
+
+def test_many_copies_of_a_part_all_count() -> None:
+    layer = np.kron(np.eye(60), np.random.default_rng(0).random((8, 8)))
+    graph = chain([layer, layer])
+    spectrum = of_halves(graph, 62)
+    assert spectrum is not None
+    assert spectrum.components == 60
+    check(spectrum, graph, 62)
+
+
+def test_a_cycle_of_odd_length_has_no_halves() -> None:
+    first = chain(random_layers([3, 4, 5]))
+    skip = chain(random_layers([3, 5])).blocks[0]
+    shortcut = type(skip)("skip", first.blocks[1].outputs, first.blocks[0].inputs, skip.weights)
+    graph = NetworkGraph(first.groups, (*first.blocks, shortcut))
+    assert halves_of(graph) is None
+    check(spectrum_of_adjacency(graph.adjacency, 3), graph, 3)

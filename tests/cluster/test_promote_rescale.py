@@ -1,0 +1,105 @@
+"""Rescaling: hidden units get a norm, the function stays, zeros stay zeros."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import Tensor, nn
+
+import dovetail as dt
+from dovetail.cluster.promote import rescale_, rescale_stacked_
+from dovetail.errors import ShapeError
+
+
+def incoming_norms(model: nn.Module) -> list[Tensor]:
+    """Norms of incoming weights and bias together, for every layer but the last."""
+    layers = [m for m in model.modules() if isinstance(m, nn.Linear | nn.Conv2d)]
+    norms = []
+    for layer in layers[:-1]:
+        assert layer.bias is not None
+        rows = torch.cat([layer.weight.detach().flatten(1), layer.bias.detach()[:, None]], 1)
+        norms.append(rows.norm(dim=1))
+    return norms
+
+
+def shaken(spec: str, shape: tuple[int, ...], seed: int) -> nn.Module:
+    """Return a network with biases other than 0, in float64."""
+    model = dt.build_net(spec, shape, 10, seed=seed).double().eval()
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(0.3 * torch.randn(parameter.shape, generator=generator, dtype=torch.float64))
+    return model
+
+
+@given(seed=st.integers(0, 2**31), norm=st.floats(0.1, 10))
+def test_the_function_stays_and_norms_are_as_asked(seed: int, norm: float) -> None:
+    model = shaken("mlp:9-7-8,output_bias=true", (6,), seed)
+    x = torch.randn(20, 6, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+    before = model(x)
+    rescale_(model, norm)
+    torch.testing.assert_close(model(x), before, rtol=1e-10, atol=1e-12)
+    for norms in incoming_norms(model):
+        torch.testing.assert_close(norms, torch.full_like(norms, norm), rtol=1e-12, atol=0)
+
+
+def test_convolutions_by_channel_and_through_flattening() -> None:
+    model = shaken("small-cnn", (2, 12, 12), 0)
+    x = torch.randn(5, 2, 12, 12, dtype=torch.float64)
+    before = model(x)
+    rescale_(model)
+    torch.testing.assert_close(model(x), before, rtol=1e-10, atol=1e-10)
+    for norms in incoming_norms(model):
+        torch.testing.assert_close(norms, torch.full_like(norms, math.sqrt(2)), rtol=1e-12, atol=0)
+
+
+def test_again_changes_nothing() -> None:
+    model = shaken("mlp:9-7", (6,), 0)
+    rescale_(model)
+    once = [parameter.detach().clone() for parameter in model.parameters()]
+    rescale_(model)
+    for parameter, before in zip(model.parameters(), once, strict=True):
+        torch.testing.assert_close(parameter.detach(), before, rtol=1e-12, atol=0)
+
+
+def test_pruned_weights_stay_zero_and_empty_units_lead_nowhere() -> None:
+    model = shaken("mlp:9-7", (6,), 0)
+    first, second = (m for name, m in model.named_modules() if name in ("dense1", "dense2"))
+    assert isinstance(first, nn.Linear)
+    assert isinstance(second, nn.Linear)
+    with torch.no_grad():
+        first.weight[:, ::2] = 0
+        first.weight[3], first.bias[3] = 0, 0
+        second.weight[1] = 0  # but not its bias
+    x = torch.randn(20, 6, dtype=torch.float64)
+    before, zeros = model(x), {name: p == 0 for name, p in model.named_parameters()}
+    rescale_(model)
+    torch.testing.assert_close(model(x), before, rtol=1e-10, atol=1e-12)
+    for name, parameter in model.named_parameters():
+        assert not parameter[zeros[name]].any()
+        assert bool(parameter.isfinite().all())
+    assert not second.weight[:, 3].any()
+    assert abs(float(second.bias[1].detach().abs()) - math.sqrt(2)) < 1e-12
+
+
+def test_members_as_if_alone_and_only_those_named() -> None:
+    population = dt.Population(dt.net_builder("small-cnn", (1, 8, 8), 10), seeds=[0, 1, 2], device="cpu")
+    alone = [population.member(place) for place in range(3)]
+    before = {name: param.clone() for name, param in population.params.items()}
+    rescale_stacked_(population.params, members=torch.tensor([True, False, True]))
+    for place in (0, 2):
+        rescale_(alone[place])
+        for name, parameter in alone[place].named_parameters():
+            torch.testing.assert_close(population.params[name][place], parameter.detach())
+            assert "weight" not in name or not torch.equal(before[name][place], parameter.detach())
+    assert all(torch.equal(population.params[name][1], before[name][1]) for name in before)
+
+
+@pytest.mark.parametrize("layer", [nn.Tanh(), nn.BatchNorm1d(5), nn.GELU(), nn.Softplus()])
+def test_what_would_change_the_function_is_refused(layer: nn.Module) -> None:
+    with pytest.raises(ShapeError, match=f"1 is {type(layer).__name__}"):
+        rescale_(nn.Sequential(nn.Linear(3, 5), layer, nn.Linear(5, 2)))

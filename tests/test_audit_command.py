@@ -1,0 +1,251 @@
+"""The verb audit of the command line: what it can look at, what it says, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import types
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import save_file
+from torch import nn
+from typer.testing import CliRunner
+
+import dovetail as dt
+from dovetail.cli import app
+from dovetail.errors import DovetailError, FileFormatError, SpecError
+
+from .test_commands import run
+
+FEW = ("--k", "3", "--shuffles", "4")
+BUILDERS = """
+import torch
+from torch import nn
+
+NUMBER = 3
+
+def dense():
+    print("building")
+    torch.manual_seed(0)
+    return nn.Sequential(nn.Flatten(), nn.Linear(64, 16), nn.ReLU(), nn.Linear(16, 10))
+
+def conv():
+    torch.manual_seed(0)
+    return nn.Sequential(
+        nn.Conv2d(1, 6, 3), nn.ReLU(), nn.Conv2d(6, 8, 3), nn.ReLU(), nn.Flatten(), nn.Linear(128, 10)
+    )
+
+ready = dense()
+
+def nothing():
+    return [1, 2]
+
+def broken():
+    raise ValueError("no such luck")
+
+def needy(width):
+    return nn.Linear(width, width)
+"""
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with builders and their weights, which is the current one."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delitem(sys.modules, "audited", raising=False)
+    (tmp_path / "audited.py").write_text(BUILDERS)
+    space: dict[str, object] = {}
+    exec(BUILDERS, space)
+    for name in ("dense", "conv"):
+        network = space[name]()  # type: ignore[operator]
+        torch.save(network.state_dict(), tmp_path / f"{name}.pt")
+        save_file(network.state_dict(), tmp_path / f"{name}.safetensors")
+    torch.save(dt.build_net("mlp:16", (64,), 10, seed=0).state_dict(), tmp_path / "spec.pt")
+    return tmp_path
+
+
+def ncut_of(*arguments: str | Path) -> float:
+    answer = json.loads(run("audit", *arguments, *FEW, "--json"))
+    return float(answer["clusterability"]["ncut"])
+
+
+def test_every_way_to_name_a_network_gives_the_same(here: Path) -> None:
+    file = ncut_of(here / "dense.pt")
+    assert ncut_of("dense.safetensors") == pytest.approx(file)
+    assert ncut_of("audited:dense") == pytest.approx(file)
+    assert ncut_of("audited:ready") == pytest.approx(file)
+    assert ncut_of("audited:dense", "--weights", "dense.pt") == pytest.approx(file)
+    parallel = {f"module.{name}": tensor for name, tensor in torch.load("dense.pt").items()}
+    torch.save(parallel, "parallel.pt")
+    assert ncut_of("audited:dense", "--weights", "parallel.pt") == pytest.approx(file)
+    conv = ncut_of("audited:conv", "--input-shape", "1x8x8")
+    assert ncut_of("conv.safetensors") == pytest.approx(conv)
+    assert ncut_of("audited:conv", "--input-shape", "1x8x8", "--convention", "mlp") != pytest.approx(conv)
+
+
+def test_networks_of_a_spec_and_files_of_ours(here: Path) -> None:
+    network = dt.build_net("mlp:16", (1, 8, 8), 10, seed=0)
+    torch.save(network.state_dict(), "mlp.pt")
+    from_spec = ncut_of("net:mlp:16", "--weights", "mlp.pt", "--input-shape", "1x8x8")
+    assert from_spec == pytest.approx(ncut_of("mlp.pt"))
+    team = dt.train_specialists(
+        dt.load("digits"), "mlp:16", [3, 8], epochs=1, slots=True, sparsity=0.5, progress=False
+    )
+    whole = dt.compose(team)
+    whole.save("whole.safetensors")
+    torch.save(whole.state_dict(), "whole.pt")
+    assert ncut_of("whole.safetensors") == pytest.approx(ncut_of("whole.pt"))
+    dt.compose(team, "logits").save("logits.safetensors")
+    with pytest.raises(SpecError, match="one by one"):
+        run("audit", "logits.safetensors")
+    statue = dt.sculpt("y1 = x1 & x2", [6], unit_steps=[], edge_steps=[0.1], progress=False)
+    statue.save("statue.safetensors")
+    assert ncut_of("statue.safetensors", "--k", "2") >= 0
+
+
+def test_a_verdict_a_table_and_a_folder(here: Path) -> None:
+    folder = here / "out" / "audit"
+    printed = run("audit", "dense.pt", *FEW, "-o", folder)
+    assert "n-cut" in printed
+    assert "4 shuffled copies" in printed
+    assert "input" in printed
+    names = {path.name for path in folder.iterdir()}
+    assert names == {"null.png", "clusters.png", "embedding.png", "audit.json"}
+    answer = json.loads((folder / "audit.json").read_text())
+    assert answer["clusterability"]["schema"] == "dovetail.clusterability/1"
+    assert answer["lesions"] is None
+    assert len(answer["clusterability"]["null"]) == 4
+    assert (folder / "null.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_lesions_come_with_the_audit(here: Path) -> None:
+    folder = here / "out"
+    printed = run("audit", "audited:conv", *FEW, "--lesion", "digits", "--draws", "3", "-o", folder)
+    assert "Without each cluster, on the test split of digits" in printed
+    assert "3 for each cluster" in printed
+    assert (folder / "lesions.png").exists()
+    of_builder = json.loads(
+        run("audit", "audited:dense", *FEW, "--lesion", "digits", "--draws", "3", "--json")
+    )
+    of_file = json.loads(run("audit", "dense.pt", *FEW, "--lesion", "digits", "--draws", "3", "--json"))
+    assert of_file["lesions"] == of_builder["lesions"]
+    few = run("audit", "dense.pt", *FEW, "--lesion", "digits", "--samples", "7", "--device", "cpu", "--json")
+    assert json.loads(few)["lesions"]["samples"] == 7
+    run("audit", "dense.pt", *FEW, "-o", folder)
+    assert not (folder / "lesions.png").exists()  # what it showed is no longer what the folder says
+    with pytest.raises(SpecError, match=r"--lesion needs a network.*package.module:builder"):
+        run("audit", "conv.pt", *FEW, "--lesion", "digits")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("missing.pt",), "is not there; name a file of weights"),
+        ((".",), "is a folder"),
+        (("nowhere.at.all:net",), "no module 'nowhere'"),
+        (("audited:dens",), "did you mean 'dense'"),
+        (("audited:NUMBER",), "is a int; a function"),
+        (("audited:nothing",), "returned a list; it must return the network"),
+        (("audited:broken",), "failed: ValueError: no such luck"),
+        (("audited:needy",), "without arguments failed: TypeError"),
+        (("audited:dense", "--weights", "missing.pt"), "'missing.pt' is not there"),
+        (("audited:dense", "--weights", "conv.pt"), "does not fit the network"),
+        (("dense.pt", "--weights", "dense.pt"), "a file of weights already"),
+        (("dense.pt", "--input-shape", "3xx"), "such as 3x32x32"),
+        (("net:mlp:16",), "needs --weights"),
+        (("net:mlp:16", "--weights", "dense.pt"), "needs --input-shape"),
+        (("net:mlp:16", "--weights", "dense.pt", "--input-shape", "64"), "no 'output.weight'"),
+        (("net:mpl:16", "--weights", "spec.pt", "--input-shape", "64"), "did you mean 'mlp'"),
+        (("dense.pt", "--k", "1"), "k=1: clusters are at least 2"),
+        (("dense.pt", "--k", "5000"), "5000"),
+        (("dense.pt", "--shuffles", "-1"), "shuffles"),
+        (("dense.pt", "--lesion", "digts"), "did you mean 'digits'"),
+        (("dense.pt", "--lesion", "digits", "--draws", "0"), "draws"),
+        (("dense.pt", "--lesion", "digits", "--samples", "0"), "--samples is how many"),
+        (("dense.pt", "--lesion", "digits", "--device", "tpu"), "tpu"),
+        (("dense.pt", "--lesion", "lines:train_samples=20,test_samples=20"), "cannot take samples of shape"),
+        (
+            ("dense.pt", "--lesion", "polynomials:samples=40"),
+            "and polynomials has values",
+        ),
+        (("audited:conv",), "needs --input-shape"),
+    ],
+)
+def test_what_is_wrong_is_named(arguments: tuple[str, ...], message: str, here: Path) -> None:
+    with pytest.raises(DovetailError, match=message):
+        run("audit", *arguments)
+
+
+def test_damaged_and_foreign_files_are_named(here: Path) -> None:
+    whole = (here / "dense.safetensors").read_bytes()
+    for name, content in {
+        "cut.safetensors": whole[: len(whole) // 2],
+        "empty.pt": b"",
+        "text.pt": b"hello",
+    }.items():
+        (here / name).write_bytes(content)
+        with pytest.raises(FileFormatError, match=name):
+            run("audit", name)
+    (here / "crash.py").write_text("import sys\nsys.exit(3)\n")
+    with pytest.raises(DovetailError, match="importing 'crash' failed: SystemExit"):
+        run("audit", "crash:net")
+    (here / "needs.py").write_text("import a_package_nobody_has\n")
+    with pytest.raises(DovetailError, match=r"importing 'needs' failed.*a_package_nobody_has"):
+        run("audit", "needs:net")
+
+
+def test_wrong_usage_ends_with_status_2_and_errors_with_1(here: Path) -> None:
+    for wrong in (("--shufles", "3"), ("--shuffle", "rows"), ("--norm", "l3"), ("--k", "many")):
+        assert CliRunner().invoke(app, ["audit", "dense.pt", *wrong]).exit_code == 2
+    done = subprocess.run(
+        [sys.executable, "-m", "dovetail", "audit", "missing.pt"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: 'missing.pt' is not there")
+    assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_without_permission_is_named_before_any_work(here: Path) -> None:
+    (here / "locked").mkdir(mode=0o500)
+    with pytest.raises(DovetailError, match="locked"):
+        run("audit", "missing.pt", "-o", here / "locked")
+
+
+def test_a_file_in_place_of_the_folder_is_named(here: Path) -> None:
+    with pytest.raises(DovetailError, match="cannot make the folder"):
+        run("audit", "dense.pt", *FEW, "-o", here / "dense.pt")
+
+
+def test_timm_is_asked_for_its_network_and_its_weights(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def create_model(name: str, *, pretrained: bool) -> nn.Module:
+        asked.append((name, pretrained))
+        if name == "offline":
+            raise OSError("no route to host")
+        space: dict[str, object] = {}
+        exec(BUILDERS, space)
+        network: nn.Module = space["conv"]()  # type: ignore[operator]
+        return network
+
+    fake = types.ModuleType("timm")
+    fake.create_model = create_model  # type: ignore[attr-defined]
+    fake.is_model = lambda name: name in ("tiny_net", "offline")  # type: ignore[attr-defined]
+    fake.list_models = lambda: ["tiny_net", "offline"]  # type: ignore[attr-defined]
+    fake.data = types.SimpleNamespace(resolve_data_config=lambda _, model: {"input_size": (1, 8, 8)})  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "timm", fake)
+    assert ncut_of("timm:tiny_net") == pytest.approx(ncut_of("conv.pt"))
+    assert ncut_of("timm:tiny_net", "--weights", "conv.pt") == pytest.approx(ncut_of("conv.pt"))
+    assert asked == [("tiny_net", True), ("tiny_net", False)]
+    with pytest.raises(DovetailError, match=r"OSError: no route to host; with --weights FILE"):
+        run("audit", "timm:offline")
+    with pytest.raises(SpecError, match="did you mean 'tiny_net'"):
+        run("audit", "timm:tinynet")
+    monkeypatch.setitem(sys.modules, "timm", None)
+    with pytest.raises(SpecError, match="pip install"):
+        run("audit", "timm:tiny_net")
