@@ -29,6 +29,7 @@ format: $(VENV)/.ready
 bench: $(VENV)/.ready
 	$(BIN)/python bench/population.py
 	$(BIN)/python bench/sculpt.py
+	$(BIN)/python bench/cluster.py
 
 $(VENV)/.ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)

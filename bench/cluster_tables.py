@@ -61,7 +61,7 @@ def train(setting: Setting, group: dict[str, Condition], arguments: argparse.Nam
         load(setting.data, arguments.samples), setting.net, seeds=seeds, epochs=epochs, pruning_epochs=epochs,
         batch_size=setting.batch_size, dropout=setting.dropout, l1=[made.l1 for made in per_network],
         l2=[made.l2 for made in per_network], init_beta=[made.beta for made in per_network],
-        clusterability=[made.clusterability for made in per_network],
+        clusterability=[made.clusterability for made in per_network], k=setting.k or 4,
         device=arguments.device, progress=False,
     )  # fmt: skip
     seconds = time.perf_counter() - begun
@@ -106,6 +106,7 @@ def measure_one(weights: Weights, norm: Norm, shuffles: int) -> dict[str, float]
         "dist_ncut": found.null_mean,
         "dist_sd": found.null_std,
         "p_value": found.p_value,
+        "components": found.components,
     }
 
 
@@ -148,9 +149,9 @@ def tables(rows: list[Row], published: dict[tuple[str, ...], str]) -> Iterable[s
     """Yield a markdown table of what was measured, the published values beside it."""
     yield (
         "| condition | pruned | n-cut (sd) | published | shuffled (sd) | published | p < 0.02 | published "
-        "| train | published | test | published |"
+        "| train | published | test | published | components |"
     )
-    yield "|---" * 12 + "|"
+    yield "|---" * 13 + "|"
     for row in rows:
         made = CONDITIONS[str(row["condition"])]
         for what, pruning in (("unpruned", "no"), ("pruned", "yes")):
@@ -165,7 +166,8 @@ def tables(rows: list[Row], published: dict[tuple[str, ...], str]) -> Iterable[s
             }
             key = (made.table, made.dataset, made.regularisation, pruning)
             cells = [f"{value} | {published.get((*key, metric), '–')}" for metric, value in ours.items()]
-            yield f"| {row['condition']} | {pruning} | {' | '.join(cells)} |"
+            parts = np.mean(scores["components"])
+            yield f"| {row['condition']} | {pruning} | {' | '.join(cells)} | {parts:.1f} |"
 
 
 def main() -> None:

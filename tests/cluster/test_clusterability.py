@@ -62,6 +62,12 @@ def test_a_tie_is_no_win() -> None:
     assert "no more than chance" in found.verdict()
 
 
+def test_a_win_over_few_copies_says_little() -> None:
+    found = dt.clusterability(planted(), 4, 5, progress=False)
+    assert found.p_value == pytest.approx(1 / 6)
+    assert "too few copies to tell, 19 at least" in found.verdict()
+
+
 def test_the_same_seed_gives_the_same_numbers_and_another_one_others() -> None:
     layers = random_layers([20, 30, 10], 0.5)
     first, again, other = (dt.clusterability(layers, 3, 8, seed=seed, progress=False) for seed in (0, 0, 1))

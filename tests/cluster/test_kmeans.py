@@ -51,10 +51,10 @@ def test_the_inertia_is_that_of_the_labels(seed: int, k: int) -> None:
 
 
 def test_centres_without_points_move_to_the_farthest_ones(monkeypatch: pytest.MonkeyPatch) -> None:
-    def far_away(x: np.ndarray, k: int, starts: int, rng: np.random.Generator) -> np.ndarray:
+    def far_away(x: np.ndarray, k: int, starts: int, rng: object) -> tuple[np.ndarray, np.ndarray]:
         """Only the first centre is near any point."""
         away = 1e3 * np.arange(k, dtype=np.float32)
-        return np.broadcast_to(away[:, None, None], (k, starts, len(x))).copy()
+        return np.broadcast_to(away[:, None, None], (k, starts, len(x))).copy(), np.zeros(starts)
 
     monkeypatch.setattr("dovetail.cluster.partition.kmeans._draw", far_away)
     x = np.concatenate([np.zeros((50, 2)), [[1.0, 0.0], [0.0, 1.0], [9.0, 9.0]]])

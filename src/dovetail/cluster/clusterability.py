@@ -102,14 +102,15 @@ def clusterability(
         graph = network_graph(network, example_input, norm=norm, convention=convention)
     copies = Shuffles(graph, shuffle)
     cutter: Cutter = SpectralCutter(graph, k, starts) if method == "spectral" else LeidenCutter(graph, k)
-    first = cutter.cut([block.weights for block in graph.blocks], (seed, 0))
+    with threadpool_limits(1):
+        first = cutter.cut([block.weights for block in graph.blocks], (seed, 0))
 
     def again(number: int) -> tuple[float, Indices]:
         return cutter.again(first, (seed, 0, number))
 
     def copy(number: int) -> float:
         rng = np.random.default_rng((seed, 1, number))
-        return cutter.cut(copies.draw(rng), (seed, 2, number)).ncut
+        return cutter.cut(copies.draw(rng), (seed, 2, number), copy=True).ncut
 
     with FitProgress("shuffled copies", shuffles, show=progress, unit="copies") as bar:
         others = _in_threads(again, stability)
@@ -130,9 +131,11 @@ def clusterability(
 
 
 def _in_threads(work: Callable[[int], Result], count: int, bar: FitProgress | None = None) -> list[Result]:
-    """Return what work gives for 0 to count - 1; copies are independent, so each core takes its own."""
+    """Return what work gives for 0 to count - 1.
+
+    Copies are independent, so each core takes its own, and products are too small for several threads to share.
+    """
     results = []
-    # One thread a copy: the products are too small for several threads to share.
     with threadpool_limits(1), ThreadPoolExecutor(os.cpu_count()) as pool:
         for result in pool.map(work, range(count)):
             results.append(result)

@@ -149,10 +149,10 @@ class Clusterability:
         return "\n".join(lines)
 
     def _meaning(self) -> str:
-        if len(self.null) < _ENOUGH:
-            return f"too few copies to tell, {_ENOUGH} at least are needed."
         if self.p_value <= 0.05:
             return "more than its weights would be by chance."
+        if self.p_value * (len(self.null) + 1) < 2:  # it beats all of them
+            return f"too few copies to tell, {_ENOUGH} at least are needed."
         if self.z_score > 2:
             return "less than its weights would be by chance."
         return "no more than chance would give."

@@ -26,8 +26,8 @@ class Cut(NamedTuple):
 class Cutter(Protocol):
     """Cuts one graph, with any weights."""
 
-    def cut(self, weights: Sequence[Floats], seed: Sequence[int]) -> Cut:
-        """Return the clustering for weights of the graph's blocks."""
+    def cut(self, weights: Sequence[Floats], seed: Sequence[int], *, copy: bool = False) -> Cut:
+        """Return the clustering for weights of the graph's blocks; copies may be computed with less precision."""
 
     def again(self, cut: Cut, seed: Sequence[int]) -> tuple[float, Indices]:
         """Return n-cut and labels of the graph's own weights with another seed."""
@@ -40,11 +40,11 @@ class SpectralCutter:
         self._graph, self._k, self._starts = graph, k, starts
         self._spectra = Spectra(graph)
 
-    def cut(self, weights: Sequence[Floats], seed: Sequence[int]) -> Cut:
-        """Return the clustering for weights of the graph's blocks."""
-        spectrum = self._spectra.of(weights, self._k)
+    def cut(self, weights: Sequence[Floats], seed: Sequence[int], *, copy: bool = False) -> Cut:
+        """Return the clustering for weights of the graph's blocks; of copies in single precision, as k-means is."""
+        spectrum = self._spectra.of(weights, self._k, np.float32 if copy else np.float64)
         labels = clusters_of(spectrum, self._k, self._starts, np.random.default_rng(seed))
-        value = ncut_of_blocks(self._graph.blocks, weights, spectrum.degrees, labels, self._k)
+        value = ncut_of_blocks(self._graph.blocks, weights, labels, self._k)
         return Cut(value, labels, spectrum.part, spectrum)
 
     def again(self, cut: Cut, seed: Sequence[int]) -> tuple[float, Indices]:
@@ -52,7 +52,7 @@ class SpectralCutter:
         assert cut.spectrum is not None
         labels = clusters_of(cut.spectrum, self._k, self._starts, np.random.default_rng(seed))
         own = [block.weights for block in self._graph.blocks]
-        return ncut_of_blocks(self._graph.blocks, own, cut.spectrum.degrees, labels, self._k), labels
+        return ncut_of_blocks(self._graph.blocks, own, labels, self._k), labels
 
 
 class LeidenCutter:
@@ -61,7 +61,7 @@ class LeidenCutter:
     def __init__(self, graph: NetworkGraph, k: int) -> None:
         self._graph, self._k = graph, k
 
-    def cut(self, weights: Sequence[Floats], seed: Sequence[int]) -> Cut:
+    def cut(self, weights: Sequence[Floats], seed: Sequence[int], *, copy: bool = False) -> Cut:
         """Return the clustering for weights of the graph's blocks."""
         adjacency = self._graph.with_weights(weights)
         number = int(np.random.default_rng(seed).integers(2**31))

@@ -18,8 +18,8 @@ from .halves import Halves
 _DENSE = 300
 """Nodes up to which a dense solver is faster than an iterative one."""
 
-_TOLERANCE = 1e-8
-"""Of vectors; eigenvalues are then exact to rounding."""
+_TOLERANCES = {4: 1e-5, 8: 1e-8}
+"""Of vectors, for numbers of so many bytes; eigenvalues are then exact to rounding."""
 
 
 _FAR = 3.0
@@ -44,7 +44,8 @@ class Spectrum(NamedTuple):
 def spectrum_of_halves(halves: Halves, matrix: Floats, k: int) -> Spectrum | None:
     """Return the spectrum of a layered graph from its half-size matrix B.
 
-    None if the graph has fewer than k eigenvalues below 1: then the rest is not among the singular vectors.
+    It has the precision of B. None if the graph has fewer than k eigenvalues below 1: then the rest is not among the
+    singular vectors.
     """
     of_rows, of_columns = matrix.sum(1), matrix.sum(0)
     check_k(k, int((of_rows > 0).sum() + (of_columns > 0).sum()))
@@ -55,17 +56,17 @@ def spectrum_of_halves(halves: Halves, matrix: Floats, k: int) -> Spectrum | Non
     product = halves.gram(scaled)
     # Parts have the eigenvalue 0 and known vectors. Without them an iterative solver could miss copies of it.
     known = _known_vectors(of_columns, part[len(of_rows) :], components)
-    product -= _FAR * (known @ known.T)
+    product -= (_FAR * known) @ known.T
     known = known[:, :k]
     more = k - known.shape[1]
     squares, right = _largest(product, lambda x: product @ x, len(product), more)
-    if len(squares) < more or (more and squares.min() < 1e-12):
+    if len(squares) < more or (more and squares.min() < np.finfo(squares.dtype).eps * 1e3):
         return None
     singular = np.concatenate([np.ones(known.shape[1]), np.sqrt(squares)])
     right = np.concatenate([known, right], axis=1)
     left = (scaled @ right) / singular
-    degrees = np.empty(len(part))
-    vectors = np.empty((len(part), k))
+    degrees = np.empty(len(part), dtype=matrix.dtype)
+    vectors = np.empty((len(part), k), dtype=matrix.dtype)
     nodes = np.empty(len(part), dtype=np.int64)
     for at, of_side, side, places in (
         (halves.rows, of_rows, left, slice(0, len(of_rows))),
@@ -121,11 +122,19 @@ def _largest(
     if count <= 0:
         return np.zeros(0), np.zeros((size, 0))
     if dense is None or (size > _DENSE and count < size // 4):
-        operator = LinearOperator((size, size), matvec=lambda x: apply(x.ravel()), dtype=np.float64)
-        start = np.random.default_rng(0).normal(size=size)  # the same for everyone: results repeat
+        precision = np.dtype(np.float64) if dense is None else dense.dtype
+        operator = LinearOperator((size, size), matvec=lambda x: apply(x.ravel()), dtype=precision)
+        start = (
+            np.random.default_rng(0).normal(size=size).astype(precision)
+        )  # the same for all: results repeat
         try:
             values, vectors = eigsh(
-                operator, count, which="LA", v0=start, ncv=min(size, max(2 * count + 16, 32)), tol=_TOLERANCE
+                operator,
+                count,
+                which="LA",
+                v0=start,
+                ncv=min(size, max(2 * count + 16, 32)),
+                tol=_TOLERANCES[precision.itemsize],
             )
             return values[::-1], vectors[:, ::-1]
         except ArpackError:
@@ -146,18 +155,18 @@ def _known_vectors(degrees: Floats, part: Indices, components: int) -> Floats:
     weight = np.bincount(part[part >= 0], degrees[part >= 0], minlength=components)
     order = np.argsort(-weight, kind="stable")
     vectors = np.where(part[:, None] == order, np.sqrt(degrees)[:, None], 0.0)
-    return vectors / np.sqrt(weight[order])
+    return vectors / np.sqrt(weight[order]).astype(degrees.dtype)
 
 
 def _parts_of_halves(matrix: Floats, of_rows: Floats, of_columns: Floats) -> Indices:
     """Return the connected part of all rows, then of all columns; -1 without connections."""
     used = np.concatenate([of_rows, of_columns]) > 0
     # Nearly always all are connected, which takes a few products to see.
-    columns = np.zeros(matrix.shape[1])
+    columns = np.zeros(matrix.shape[1], dtype=matrix.dtype)
     columns[np.argmax(of_columns)] = 1
     while True:
-        rows = (matrix @ columns > 0).astype(np.float64)
-        reached = (rows @ matrix > 0).astype(np.float64)
+        rows = (matrix @ columns > 0).astype(matrix.dtype)
+        reached = (rows @ matrix > 0).astype(matrix.dtype)
         if (reached == columns).all():
             break
         columns = reached

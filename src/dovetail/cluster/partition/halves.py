@@ -8,13 +8,16 @@ a matrix of the smaller side: no matrix of the whole graph is made or factorised
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..graph.structure import Floats, Indices, NetworkGraph
 
-_MOST = 50_000_000
+Precision: TypeAlias = type[np.float32] | type[np.float64]
+
+_MOST = 8_000_000
 """Numbers in B for which it is made as a dense matrix."""
 
 
@@ -49,9 +52,9 @@ class Halves:
             for group, reached in reach.items()
         ]
 
-    def matrix(self, weights: Sequence[Floats]) -> Floats:
+    def matrix(self, weights: Sequence[Floats], precision: Precision = np.float64) -> Floats:
         """Return B, ``[rows, columns]``, for weights of the blocks."""
-        matrix = np.zeros((len(self.rows), len(self.columns)))
+        matrix: Floats = np.zeros((len(self.rows), len(self.columns)), dtype=precision)
         for (rows, columns, turned), values in zip(self._places, weights, strict=True):
             part = _slice(rows), _slice(columns)
             if not all(isinstance(one, slice) for one in part):
@@ -61,7 +64,7 @@ class Halves:
 
     def gram(self, matrix: Floats) -> Floats:
         """Return the product of a matrix like B with itself, ``[columns, columns]``."""
-        product = np.zeros((matrix.shape[1], matrix.shape[1]))
+        product = np.zeros((matrix.shape[1], matrix.shape[1]), dtype=matrix.dtype)
         for rows, columns in self._strips:
             strip = np.ascontiguousarray(matrix[rows][:, columns])
             at = (columns, columns) if isinstance(columns, slice) else np.ix_(columns, columns)

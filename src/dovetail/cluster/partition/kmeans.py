@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 Points: TypeAlias = NDArray[np.float32]
 Labels: TypeAlias = NDArray[np.int64]
 
-_ROUNDS = ((6, 10), (12, 4))
-"""After so many steps, so many of the starts go on: most of what 25 full runs would do is never the best of them."""
+_ROUNDS = ((16, 4), (8, 8), (3, 300))
+"""So many of the best starts take so many steps more: most of what full runs of all would do is never the best of them.
 
-_STEPS = 300
-"""The most steps for those that go on to the end, as in scikit-learn."""
+The last number is the most steps that scikit-learn takes, too.
+"""
 
 
 class Found(NamedTuple):
@@ -40,13 +40,13 @@ def kmeans(points: NDArray[np.floating], k: int, starts: int, rng: np.random.Gen
     values = values - values.mean(0)
     scale = float(np.sqrt(np.mean(values**2))) or 1.0
     x = np.ascontiguousarray((values / scale).T, dtype=np.float32)  # [dimensions, points]
-    centres = _draw(x, k, starts, rng)
-    for steps, left in _ROUNDS:
-        centres, inertia, _ = _move(x, centres, steps)
+    centres, inertia = _draw(x, k, starts, rng)
+    for left, steps in _ROUNDS:
         if left < centres.shape[1]:
             centres = np.ascontiguousarray(centres[:, np.argsort(inertia, kind="stable")[:left]])
-    centres, inertia, nearest = _move(x, centres, _STEPS)
-    labels = nearest[:, int(inertia.argmin())].argmax(0)
+        centres, inertia = _move(x, centres, steps)
+    best = centres[:, int(inertia.argmin())]
+    labels = (0.5 * (best**2).sum(1, keepdims=True) - best @ x).argmin(0)
     return Found(labels, _inertia(values, labels, k))
 
 
@@ -56,75 +56,77 @@ def _inertia(values: NDArray[np.float64], labels: Labels, k: int) -> float:
     return float(((values - means[labels]) ** 2).sum())
 
 
-def _draw(x: Points, k: int, starts: int, rng: np.random.Generator) -> Points:
-    """Draw centres ``[k, starts, dimensions]``: each from points far from those before, the best of a few tries."""
+def _draw(x: Points, k: int, starts: int, rng: np.random.Generator) -> tuple[Points, NDArray[np.float32]]:
+    """Draw centres ``[k, starts, dimensions]``, each from points far from those before, the best of a few tries.
+
+    Returns centres and inertias ``[starts]``.
+    """
     count = x.shape[1]
     tries = 2 + int(np.log(k))
     squares = (x * x).sum(0)
+    ones = np.ones(count, dtype=np.float32)
+    # One product gives squared distances: |a|² - 2 a b + |b|².
+    from_points = np.concatenate([-2 * x, [ones, squares]])
+    to_points = np.concatenate([x, [squares, ones]])
     chosen = rng.integers(count, size=starts)
     centres = np.empty((k, starts, len(x)), dtype=np.float32)
     centres[0] = x[:, chosen].T
-    distance = _squared_distances(
-        x, squares, chosen
-    )  # of each point to the nearest centre so far, [starts, points]
+    # Of each point to the nearest centre so far, [starts, points].
+    distance = np.maximum(from_points[:, chosen].T @ to_points, 0)
+    rows = np.arange(starts)
+    sums = np.empty((starts, count))
+    flat = np.empty((starts * tries, count), dtype=np.float32)
+    candidates = flat.reshape(starts, tries, count)
     for place in range(1, k):
-        sums = np.cumsum(distance, axis=1, dtype=np.float64)
+        np.cumsum(distance, axis=1, out=sums)
         at = rng.random((starts, tries)) * sums[:, -1:]
         # One search for all rows: each row's sums are moved into a range of their own.
         offset = np.concatenate([[0.0], np.cumsum(sums[:, -1])])[:-1, None]
-        picked = np.searchsorted((sums + offset).ravel(), (at + offset).ravel()) - np.repeat(
-            np.arange(starts) * count, tries
-        )
+        sums += offset
+        picked = np.searchsorted(sums.ravel(), (at + offset).ravel()) - np.repeat(rows * count, tries)
         picked = np.clip(picked, 0, count - 1)
-        candidates = np.minimum(
-            _squared_distances(x, squares, picked).reshape(starts, tries, count), distance[:, None]
-        )
-        best = candidates.sum(2).argmin(1)
-        rows = np.arange(starts)
-        distance = candidates[rows, best]
+        np.matmul(from_points[:, picked].T, to_points, out=flat)
+        np.minimum(candidates, distance[:, None], out=candidates)
+        best = (flat @ ones).reshape(starts, tries).argmin(1)
+        np.take(flat, rows * tries + best, axis=0, out=distance)
+        np.maximum(distance, 0, out=distance)  # what rounding left below 0
         centres[place] = x[:, picked.reshape(starts, tries)[rows, best]].T
-    return centres
+    return centres, distance.sum(1)
 
 
-def _squared_distances(x: Points, squares: Points, chosen: NDArray[np.integer]) -> Points:
-    """Return squared distances of all points to some of them, ``[chosen, points]``."""
-    distance = x[:, chosen].T @ x
-    distance *= -2
-    distance += squares
-    distance += squares[chosen][:, None]
-    np.maximum(distance, 0, out=distance)
-    return distance
-
-
-def _move(x: Points, centres: Points, steps: int) -> tuple[Points, NDArray[np.float64], NDArray[np.bool_]]:
+def _move(x: Points, centres: Points, steps: int) -> tuple[Points, NDArray[np.floating]]:
     """Move centres to the means of their points until nothing changes or the steps are used up.
 
-    Returns centres, inertias ``[starts]`` and who belongs to whom, ``[k, starts, points]``.
+    Returns centres and inertias ``[starts]``, those before the last move.
     """
     k, starts, dimensions = centres.shape
     count = x.shape[1]
-    with_ones = np.concatenate([x, np.ones((1, count), dtype=np.float32)]).T
+    with_ones = np.concatenate([x, np.ones((1, count), dtype=np.float32)])
     squares = float((x.astype(np.float64) ** 2).sum())
     before = np.full(starts, np.inf)
+    # Written again in every step: new arrays of this size would take longer than what is computed in them.
+    scores, member = (np.empty((k, starts, count), dtype=np.float32) for _ in range(2))
+    nearest, lowest = np.empty((k, starts, count), dtype=bool), np.empty((starts, count), dtype=np.float32)
     while True:
-        # Half of |x - c|², less the part that is the same for all centres.
-        scores = centres.reshape(-1, dimensions) @ -x
-        scores += 0.5 * (centres**2).sum(2).reshape(-1, 1)
-        by_centre = scores.reshape(k, starts, count)
-        lowest = by_centre.min(0)
-        nearest = by_centre == lowest
+        # Half of |x - c|², less the part that is the same for all centres: |c|² / 2 - x c.
+        lifted = np.concatenate([-centres, 0.5 * (centres**2).sum(2, keepdims=True)], axis=2)
+        np.matmul(lifted.reshape(k * starts, -1), with_ones, out=scores.reshape(k * starts, count))
+        np.min(scores, axis=0, out=lowest)
         inertia = squares + 2 * lowest.sum(1, dtype=np.float64)
-        steps -= 1
-        if steps < 0 or bool((inertia >= before * (1 - 1e-6)).all()):
-            return centres, inertia, nearest
-        before = inertia
-        sums = (nearest.reshape(-1, count).astype(np.float32) @ with_ones).reshape(k, starts, dimensions + 1)
+        if bool((inertia >= before * (1 - 1e-6)).all()):
+            return centres, inertia
+        np.equal(scores, lowest, out=nearest)
+        np.copyto(member, nearest)
+        sums = (member.reshape(k * starts, count) @ with_ones.T).reshape(k, starts, dimensions + 1)
         sizes = sums[..., -1:]
         moved = sums[..., :-1] / np.maximum(sizes, 1)
         empty = sizes[..., 0] == 0
         if empty.any():
             _fill(x, moved, empty, lowest)
-        centres = moved
+        centres, before = moved, inertia
+        steps -= 1
+        if not steps:
+            return centres, inertia
 
 
 def _fill(x: Points, centres: Points, empty: NDArray[np.bool_], lowest: Points) -> None:

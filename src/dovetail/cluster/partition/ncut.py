@@ -64,14 +64,17 @@ def share_out(inside: Floats, volume: Floats) -> float:
 
 
 def ncut_of_blocks(
-    blocks: Sequence[Block], weights: Sequence[Floats], degrees: Floats, labels: NDArray[np.int64], k: int
+    blocks: Sequence[Block], weights: Sequence[Floats], labels: NDArray[np.int64], k: int
 ) -> float:
     """Return the n-cut from blocks of weights, without building the graph's matrix."""
     one_hot = (labels[:, None] == np.arange(k)).astype(np.float64)
-    inside = np.zeros(k)
+    inside, volume = np.zeros(k), np.zeros(k)
     for block, matrix in zip(blocks, weights, strict=True):
-        inside += 2 * np.einsum("ok,ok->k", one_hot[block.outputs], matrix @ one_hot[block.inputs])
-    return share_out(inside, one_hot.T @ degrees)
+        at_outputs, at_inputs = one_hot[block.outputs], one_hot[block.inputs]
+        to_clusters = matrix @ at_inputs  # [outputs, k]
+        inside += 2 * np.einsum("ok,ok->k", at_outputs, to_clusters)
+        volume += matrix.sum(1) @ at_outputs + to_clusters.sum(0)
+    return share_out(inside, volume)
 
 
 def read_adjacency(graph: Graph) -> sparse.csr_array:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..graph.structure import Floats, Indices, NetworkGraph
 from .eigenvectors import Spectrum, spectrum_of_adjacency, spectrum_of_halves
-from .halves import halves_of
+from .halves import Precision, halves_of
 from .kmeans import kmeans
 from .ncut import Graph, read_adjacency
 
@@ -54,10 +54,10 @@ class Spectra:
         self._graph = graph
         self._halves = halves_of(graph)
 
-    def of(self, weights: Sequence[Floats], k: int) -> Spectrum:
+    def of(self, weights: Sequence[Floats], k: int, precision: Precision = np.float64) -> Spectrum:
         """Return the spectrum for these weights of the graph's blocks."""
         if self._halves is not None:
-            found = spectrum_of_halves(self._halves, self._halves.matrix(weights), k)
+            found = spectrum_of_halves(self._halves, self._halves.matrix(weights, precision), k)
             if found is not None:
                 return found
         return spectrum_of_adjacency(self._graph.with_weights(weights), k)

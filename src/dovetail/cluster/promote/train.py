@@ -76,7 +76,8 @@ def train_networks(
         network.
     clusterability : float or sequence of float
         Weight of `ClusterabilityPenalty` in the loss, for all or one for each network. Networks that have one are
-        rescaled (`rescale_`) before every batch. It trains on the CPU only.
+        rescaled (`rescale_`) before every batch, and need a little L1 or L2 as well: without it their norm goes into
+        weights that do nothing, and those that matter get pruned. It trains on the CPU only.
     k : int
         Up to which eigenvalue that penalty goes.
     init_beta, clusters
