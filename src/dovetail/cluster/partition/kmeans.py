@@ -16,6 +16,9 @@ _ROUNDS = ((16, 4), (8, 8), (3, 300))
 The last number is the most steps that scikit-learn takes, too.
 """
 
+_SMALL = 300_000
+"""Distances from points to centres, of all starts, up to which all starts are run to the end: it takes milliseconds."""
+
 
 class Found(NamedTuple):
     """The best clustering: each point's cluster, and the sum of squared distances to the clusters' means."""
@@ -41,7 +44,8 @@ def kmeans(points: NDArray[np.floating], k: int, starts: int, rng: np.random.Gen
     scale = float(np.sqrt(np.mean(values**2))) or 1.0
     x = np.ascontiguousarray((values / scale).T, dtype=np.float32)  # [dimensions, points]
     centres, inertia = _draw(x, k, starts, rng)
-    for left, steps in _ROUNDS:
+    rounds = _ROUNDS if x.shape[1] * k * starts > _SMALL else ((starts, 300),)
+    for left, steps in rounds:
         if left < centres.shape[1]:
             centres = np.ascontiguousarray(centres[:, np.argsort(inertia, kind="stable")[:left]])
         centres, inertia = _move(x, centres, steps)
