@@ -47,6 +47,9 @@ def nothing():
 def broken():
     raise ValueError("no such luck")
 
+def normed():
+    return nn.Sequential(nn.Linear(64, 16), nn.LayerNorm(16), nn.Linear(16, 10))
+
 def needy(width):
     return nn.Linear(width, width)
 """
@@ -113,6 +116,14 @@ def test_a_verdict_a_table_and_a_folder(here: Path) -> None:
     assert "n-cut" in printed
     assert "4 shuffled copies" in printed
     assert "input" in printed
+    found = json.loads(run("audit", "dense.pt", *FEW, "--json"))["clusterability"]
+    cuts = found["stability"]["ncuts"]
+    assert (
+        f"1 connected part; with other seeds n-cut {min(cuts):.3f} to {max(cuts):.3f}, "
+        f"agreement {found['stability']['agreement']:.2f}"
+    ) in printed
+    torch.save({"0.weight": torch.eye(4), "1.weight": torch.eye(4)}, "islands.pt")
+    assert "\n4 connected parts; with" in run("audit", "islands.pt", *FEW)
     names = {path.name for path in folder.iterdir()}
     assert names == {"null.png", "clusters.png", "embedding.png", "audit.json"}
     answer = json.loads((folder / "audit.json").read_text())
@@ -172,7 +183,8 @@ def test_lesions_come_with_the_audit(here: Path) -> None:
             ("dense.pt", "--lesion", "polynomials:samples=40"),
             "and polynomials has values",
         ),
-        (("audited:conv",), "needs --input-shape"),
+        (("audited:conv",), "with Conv2d needs --input-shape, for instance 3x32x32"),
+        (("audited:normed",), "with LayerNorm needs --input-shape, for instance 3x32x32"),
     ],
 )
 def test_what_is_wrong_is_named(arguments: tuple[str, ...], message: str, here: Path) -> None:
@@ -196,6 +208,28 @@ def test_damaged_and_foreign_files_are_named(here: Path) -> None:
     (here / "needs.py").write_text("import a_package_nobody_has\n")
     with pytest.raises(DovetailError, match=r"importing 'needs' failed.*a_package_nobody_has"):
         run("audit", "needs:net")
+
+
+@pytest.mark.parametrize(
+    ("state", "reason"),
+    [
+        (nn.Sequential(nn.Conv2d(3, 6, 3), nn.Conv2d(6, 6, 3, groups=6)).state_dict(), "form a chain"),
+        ({"bias": torch.zeros(3)}, "no weight matrix among 1 tensors"),
+        (
+            nn.utils.parametrizations.weight_norm(nn.Linear(3, 3)).state_dict(),
+            "is no weight but what one is computed from",
+        ),
+    ],
+)
+def test_weights_that_do_not_say_enough_call_for_a_builder(
+    state: dict[str, torch.Tensor], reason: str, here: Path
+) -> None:
+    torch.save(state, "part.pt")
+    way_out = "name the network instead: package.module:builder --weights FILE --input-shape"
+    with pytest.raises(DovetailError, match=f"{reason}.*; {way_out}") as raised:
+        run("audit", "part.pt")
+    assert "example_input" not in str(raised.value)
+    assert "pass " not in str(raised.value)
 
 
 def test_wrong_usage_ends_with_status_2_and_errors_with_1(here: Path) -> None:

@@ -70,6 +70,49 @@ class ResidualMLP(nn.Module):
         return out
 
 
+class TwiceInGroups(nn.Module):
+    """A convolution in two groups, each of which reads all channels of the one before."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first = nn.Conv2d(3, 6, 3)
+        self.grouped = nn.Conv2d(12, 8, 3, groups=2)
+        self.last = nn.Conv2d(8, 6, 1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = self.first(x)
+        out: Tensor = self.last(self.grouped(torch.cat([x, x], dim=1)))
+        return out
+
+
+class RepeatedDepthwise(nn.Module):
+    """Channels that are repeated before a depthwise convolution reads them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first = nn.Conv2d(3, 6, 3)
+        self.depthwise = nn.Conv2d(12, 12, 3, groups=12)
+        self.last = nn.Conv2d(12, 5, 1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        out: Tensor = self.last(self.depthwise(self.first(x).repeat(1, 2, 1, 1)))
+        return out
+
+
+class GatedGroups(nn.Module):
+    """A convolution in groups whose outputs gate each other, so that outputs are one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first = nn.Conv2d(3, 6, 3)
+        self.grouped = nn.Conv2d(6, 8, 3, groups=2)
+        self.last = nn.Conv2d(4, 5, 1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        out: Tensor = self.last(nn.functional.glu(self.grouped(self.first(x)), dim=1))
+        return out
+
+
 def kernel_sums(layer: nn.Module) -> Matrix:
     """Return the sums of absolute kernel entries, ``[outputs, inputs of a group]``."""
     weights = absolute(layer)

@@ -91,7 +91,8 @@ def test_without_shuffles_there_is_no_verdict_on_chance() -> None:
     found = dt.clusterability(planted(), 4, 0, progress=False)
     assert np.isnan(found.p_value)
     assert len(found.null) == 0
-    assert "shuffled" not in found.verdict() + repr(found)
+    assert "No shuffled copies" in found.verdict()
+    assert "shuffled" not in repr(found)
     assert json.loads(json.dumps(found.to_json()))["p_value"] is None
 
 
@@ -127,6 +128,47 @@ def test_a_group_that_is_almost_isolated_gives_a_warning() -> None:
     assert not dt.clusterability(random_layers([40, 40, 40], seed=3), 4, 0, progress=False).warnings
 
 
+def test_large_parts_that_hang_on_by_a_thread_give_a_warning() -> None:
+    layer = np.kron(np.eye(2), np.random.default_rng(0).random((20, 20))) + 1e-12
+    found = dt.clusterability([layer, layer], 2, 0, progress=False)
+    assert found.components == 1
+    assert "would fall into 2 parts" in found.warnings[0]
+
+
+def test_an_island_far_out_does_not_hide_the_clusters_of_the_rest() -> None:
+    rng = np.random.default_rng(0)
+    layers = [np.kron(np.eye(3), rng.random((20, 20))) + 0.15 * rng.random((60, 60)) for _ in range(3)]
+    whole = dt.clusterability(layers, 3, 0, progress=False)
+    for layer in layers:
+        layer[0] = layer[:, 0] = 1e-16
+        layer[0, 0] = 1e-12
+    found = dt.clusterability(layers, 4, 0, progress=False)
+    assert found.ncut == pytest.approx(whole.ncut, rel=0.1)
+    assert found.warnings
+
+
+@pytest.mark.parametrize("scale", [1e-150, 1e-46, 1e38, 1e150])
+def test_the_scale_of_weights_does_not_matter(scale: float) -> None:
+    layers = random_layers([20, 30, 10], 0.5)
+    plain = dt.clusterability(layers, 3, 5, progress=False)
+    scaled = dt.clusterability([layer * scale for layer in layers], 3, 5, progress=False)
+    assert scaled.ncut == pytest.approx(plain.ncut)
+    assert scaled.null == pytest.approx(plain.null, rel=1e-3)
+    graph = chain([layer * scale for layer in layers])
+    assert dt.ncut(graph, plain.labels) == pytest.approx(plain.ncut)
+    assert dt.ncut(graph.adjacency, plain.labels) == pytest.approx(plain.ncut)
+
+
+def test_numpy_numbers_are_numbers() -> None:
+    found = dt.clusterability(planted(), np.int64(4), 2, seed=np.int64(1), progress=False)  # type: ignore[arg-type]
+    assert json.loads(json.dumps(found.to_json()))["k"] == 4
+
+
+def test_options_for_making_a_graph_are_refused_with_a_graph() -> None:
+    with pytest.raises(SpecError, match="this is one already"):
+        dt.clusterability(chain(planted()), 4, 0, norm="l2")
+
+
 def test_communities_by_leiden_go_through_the_same_null() -> None:
     pytest.importorskip("leidenalg")
     found = dt.clusterability(planted(), k=4, shuffles=5, method="leiden", progress=False)
@@ -142,13 +184,14 @@ def test_communities_by_leiden_go_through_the_same_null() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"k": 1}, "at least 2"),
+        ({"k": 1}, "k must be a whole number of at least 2"),
+        ({"k": 3.0}, "not 3.0"),
         ({"k": 96}, "ask for fewer than there are nodes"),
-        ({"shuffles": -1}, "shuffles=-1"),
-        ({"starts": 0}, "starts=0"),
+        ({"shuffles": -1}, "shuffles must be"),
+        ({"starts": 0}, "starts must be"),
         ({"shuffle": "layers"}, "did you mean 'layer'"),
         ({"method": "louvain"}, "unknown method 'louvain'"),
-        ({"seed": -1}, "seed=-1"),
+        ({"seed": -1}, "seed must be"),
     ],
 )
 def test_what_cannot_be_done_is_said(options: dict[str, object], message: str) -> None:
@@ -181,13 +224,13 @@ def test_the_samples_eigenvalues_and_ncuts(case: str) -> None:
     count = min(len(known["eigenvalues"]), len(graph) - 1)
     spectrum = Spectra(graph).of([block.weights for block in graph.blocks], count)
     np.testing.assert_allclose(spectrum.values, known["eigenvalues"][:count], atol=1e-8)
-    assert int((spectrum.degrees > 0).sum()) == known["nodes_kept"]
+    assert int((spectrum.part >= 0).sum()) == known["nodes_kept"]
     for k, theirs in known["k"].items():
         found = dt.clusterability(layers, int(k), 0, progress=False)
         assert found.components == known["components"]
-        ours = np.append(found.stability.ncuts, found.ncut)
-        spread = np.ptp(theirs["ncut_by_kmeans_seed"]) + np.ptp(ours)
-        assert abs(ours.mean() - np.mean(theirs["ncut_by_kmeans_seed"])) <= spread + 1e-7
+        ours = np.median(np.append(found.stability.ncuts, found.ncut))
+        spread = theirs["ncut_by_kmeans_seed"]  # of six seeds: a little more is as likely
+        assert min(spread) - 0.01 * ours - 1e-7 <= ours <= max(spread) + 0.01 * ours + 1e-7
 
 
 @needs_samples

@@ -212,6 +212,19 @@ def test_found_clusters_bring_their_graph_along() -> None:
     assert not np.array_equal(found.random_accuracies, other.random_accuracies)
 
 
+@pytest.mark.parametrize(("build", "channels"), [(Residual, 1), (Branches, 2), (Chain, 1)])
+def test_labels_alone_are_for_the_graph_that_the_network_has_by_default(
+    build: type[nn.Module], channels: int
+) -> None:
+    network, split = prepared(build), samples(channels)
+    graph = network_graph(network, split.x[:1])
+    labels = np.random.default_rng(0).integers(3, size=len(graph))
+    alone, given = (lesion(network, labels, split, graph=own, draws=3) for own in (None, graph))
+    assert alone.layers == given.layers
+    assert np.array_equal(alone.accuracies, given.accuracies)
+    assert np.array_equal(alone.random_accuracies, given.random_accuracies)
+
+
 def test_a_graph_of_the_matrices_fits_by_its_sizes() -> None:
     network, split = planted()
     named, plain = network_graph(network), network_graph([p for p in network.parameters() if p.dim() == 2])
@@ -275,10 +288,16 @@ def test_wrong_uses_are_named() -> None:
     network, split = planted()
     graph = network_graph(network)
     labels = np.zeros(16, dtype=int)
-    with pytest.raises(SpecError, match="give graph="):
-        lesion(network, labels, split)
+    with pytest.raises(ShapeError, match=r"labels of shape \(3,\) for NetworkGraph\(16 nodes"):
+        lesion(network, labels[:3], split)
     with pytest.raises(ShapeError, match=r"labels of shape \(3,\)"):
         lesion(network, labels[:3], split, graph=graph)
+    with pytest.raises(SpecError, match="seed is a whole number from 0; got -1"):
+        lesion(network, labels, split, seed=-1)
+    with pytest.raises(SpecError, match=r"'digits', such as data\.test"):
+        lesion(network, labels, dt.load("digits"))  # type: ignore[arg-type]
+    with pytest.raises(SpecError, match=r"such as data\.test; got a tuple"):
+        lesion(network, labels, (split.x, split.y))  # type: ignore[arg-type]
     with pytest.raises(SpecError, match="whole numbers, -1"):
         lesion(network, labels / 2, split, graph=graph)
     with pytest.raises(SpecError, match="draws is a whole number from 1; got 0"):

@@ -58,6 +58,7 @@ def test_a_node_that_is_left_out_takes_its_connections_along() -> None:
         ([[0, 1], [1, 0]], [0.5, 1], DataError, "whole numbers"),
         ([[0, 1], [1, 0]], [-1, -1], DataError, "all labels are negative"),
         ("graph", [0], DataError, "no graph"),
+        (nx.path_graph(2), [0, 1], DataError, "to_scipy_sparse_array"),
     ],
 )
 def test_what_is_no_graph_or_clustering_is_refused(

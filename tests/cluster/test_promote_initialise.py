@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
 
 import dovetail as dt
 from dovetail.cluster.promote import clusterable_builder, clusterable_init_, clusterable_weights
-from dovetail.errors import ShapeError, SpecError
+from dovetail.errors import ShapeError, SpecError, TrainingError
 
 
 def factors(spec: str, shape: tuple[int, ...], outputs: int = 10, **options: object) -> dict[str, Tensor]:
@@ -102,12 +103,31 @@ def test_a_builder_gives_each_seed_its_own_tags() -> None:
     assert not torch.equal(strong[0], strong[1])
 
 
+def test_numpy_integers_are_whole_numbers() -> None:
+    plain, numpy = (factors("mlp:30-30", (3,), clusters=clusters) for clusters in (4, np.int64(4)))
+    assert torch.equal(plain["dense2.weight"], numpy["dense2.weight"])
+
+
 def test_what_makes_no_sense_is_refused() -> None:
     network = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2))
     for beta in (-0.1, 1.2, float("nan")):
         with pytest.raises(SpecError, match="beta must be from 0"):
             clusterable_init_(network, beta=beta)
-    with pytest.raises(SpecError, match="clusters must be"):
-        clusterable_init_(network, clusters=0)
+    for no_number in ("a", None):
+        with pytest.raises(SpecError, match="beta must be a number"):
+            clusterable_init_(network, beta=no_number)  # type: ignore[arg-type]
+    for clusters in (0, True, 2.0, "a"):
+        with pytest.raises(SpecError, match="clusters must be"):
+            clusterable_init_(network, clusters=clusters)  # type: ignore[arg-type]
+    with pytest.raises(TrainingError, match="seed"):
+        clusterable_init_(network, seed="a")  # type: ignore[arg-type]
+    with pytest.raises(ShapeError, match="no layers with weights"):
+        clusterable_init_(nn.ReLU())
+    for model in (None, [network]):
+        with pytest.raises(SpecError, match=r"nn\.Module"):
+            clusterable_init_(model)  # type: ignore[arg-type]
+    params = {name: param[None] for name, param in network.named_parameters()}
+    with pytest.raises(ShapeError, match="one number or 1"):
+        clusterable_weights(params, [0], beta=torch.tensor([0.5, 0.6]))
     with pytest.raises(ShapeError, match="form a chain"):
         clusterable_init_(dt.build_net("resnet18", (1, 8, 8), 4))

@@ -139,14 +139,64 @@ def test_a_network_in_parts_has_eigenvalues_of_zero_and_finite_gradients() -> No
     assert all(bool(gradient.isfinite().all()) for gradient in gradients)
 
 
-def test_a_network_without_any_weights_is_finite() -> None:
-    model = chain(4, 5, 4)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_a_network_without_connections_has_a_penalty_of_zero(dtype: torch.dtype) -> None:
+    model = chain(4, 5, 4).to(dtype)
     for weight in weights(model):
         nn.init.zeros_(weight)
-    found = ClusterabilityPenalty(3)(model)
+    found = ClusterabilityPenalty(4)(model)
     found.backward()
-    assert bool(found.isfinite())
-    assert all(bool(w.grad is not None and w.grad.isfinite().all()) for w in weights(model))
+    assert found.dtype == dtype
+    assert float(found.detach()) == 0
+    assert all(bool(w.grad is not None and (w.grad == 0).all()) for w in weights(model))
+    # The magnitude has no slope at 0 anyway; nor has the mean, and a member with connections has its own.
+    between = torch.rand(2, 5, 6, dtype=dtype)
+    between[0] = 0
+    mean, slopes = mean_eigenvalue(between, 4)
+    alone, slopes_alone = mean_eigenvalue(between[1:], 4)
+    assert float(mean[0]) == 0
+    assert not slopes[0].any()
+    assert torch.equal(mean[1:], alone)
+    assert torch.equal(slopes[1:], slopes_alone)
+
+
+@pytest.mark.parametrize("spec", ["mlp:9-7,dropout=0", "small-cnn,dropout=0"])
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_half_precision_is_computed_in_float32(spec: str, dtype: torch.dtype) -> None:
+    half = dt.build_net(spec, (1, 8, 8), 4, seed=0).to(dtype)
+    whole = dt.build_net(spec, (1, 8, 8), 4, seed=0)
+    whole.load_state_dict(half.state_dict())
+    found, wanted = ClusterabilityPenalty(3)(half), ClusterabilityPenalty(3)(whole)
+    torch.testing.assert_close(found, wanted)
+    found.backward()
+    wanted.backward()
+    touched = 0
+    for one, other in zip(half.parameters(), whole.parameters(), strict=True):
+        if other.grad is None:
+            assert one.grad is None
+            continue
+        assert one.grad is not None
+        assert one.grad.dtype == dtype
+        torch.testing.assert_close(one.grad, other.grad.to(dtype))
+        touched += 1
+    assert touched > 1
+
+
+@pytest.mark.parametrize("square", [False, True])
+def test_second_derivatives_are_an_error(square: bool) -> None:
+    # Both where the penalty is the loss, and where its own gradient depends on it.
+    model = chain(4, 6, 3)
+    found = ClusterabilityPenalty(3)(model)
+    loss = found.square() if square else found
+    with pytest.raises(TrainingError, match="second derivatives"):
+        torch.autograd.grad(loss, weights(model), create_graph=True)
+
+
+def test_numpy_integers_are_whole_numbers() -> None:
+    model = chain(4, 6, 3)
+    penalty = ClusterabilityPenalty(np.int64(3))  # type: ignore[arg-type]
+    assert type(penalty.k) is int
+    assert torch.equal(penalty(model), ClusterabilityPenalty(3)(model))
 
 
 def test_scaling_a_layer_up_and_the_next_down_can_change_it() -> None:
@@ -221,8 +271,16 @@ def test_a_member_that_diverged_does_not_stop_others() -> None:
 
 
 def test_what_it_cannot_take_is_refused() -> None:
-    with pytest.raises(SpecError, match="at least 2"):
-        ClusterabilityPenalty(1)
+    for k in (1, True, 2.0, "a", None):
+        with pytest.raises(SpecError, match="at least 2"):
+            ClusterabilityPenalty(k)  # type: ignore[arg-type]
+    for model in (None, [torch.ones(3, 3)]):
+        with pytest.raises(SpecError, match=r"nn\.Module"):
+            ClusterabilityPenalty(2)(model)  # type: ignore[arg-type]
+        with pytest.raises(SpecError, match="tensors by name"):
+            ClusterabilityPenalty(2).stacked(model)  # type: ignore[arg-type]
+    with pytest.raises(ShapeError, match="no layers with weights"):
+        ClusterabilityPenalty(2)(nn.ReLU())
     with pytest.raises(ShapeError, match="only 5 units together"):
         ClusterabilityPenalty(6)(chain(3, 5, 4))
     with pytest.raises(ShapeError, match="batch norm"):

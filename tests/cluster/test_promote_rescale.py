@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import partial
 
 import pytest
 import torch
+import torch.nn.functional as F
 from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
 import dovetail as dt
 from dovetail.cluster.promote import rescale_, rescale_stacked_
-from dovetail.errors import ShapeError
+from dovetail.cluster.promote.rescale import check_rescaling
+from dovetail.errors import ShapeError, SpecError
 
 
 def incoming_norms(model: nn.Module) -> list[Tensor]:
@@ -103,3 +107,71 @@ def test_members_as_if_alone_and_only_those_named() -> None:
 def test_what_would_change_the_function_is_refused(layer: nn.Module) -> None:
     with pytest.raises(ShapeError, match=f"1 is {type(layer).__name__}"):
         rescale_(nn.Sequential(nn.Linear(3, 5), layer, nn.Linear(5, 2)))
+
+
+@pytest.mark.parametrize("norm", [-1, 0, math.nan, math.inf, "a", None, True, 10**400])
+def test_a_norm_is_a_positive_number(norm: float) -> None:
+    model = nn.Sequential(nn.Linear(3, 5), nn.ReLU(), nn.Linear(5, 2))
+    before = [parameter.detach().clone() for parameter in model.parameters()]
+    with pytest.raises(SpecError, match="norm must be"):
+        rescale_(model, norm)
+    assert all(torch.equal(p.detach(), b) for p, b in zip(model.parameters(), before, strict=True))
+
+
+def test_what_is_no_network_is_refused() -> None:
+    for model in (None, [nn.Linear(2, 2)]):
+        with pytest.raises(SpecError, match=r"nn\.Module"):
+            rescale_(model)  # type: ignore[arg-type]
+    with pytest.raises(ShapeError, match="no layers with weights"):
+        rescale_(nn.ReLU())
+
+
+class InCode(nn.Module):
+    """A network whose activation, and a shortcut on demand, are in its code, where no module shows them."""
+
+    def __init__(
+        self, activation: Callable[[Tensor], Tensor], shortcut: bool = False, zero: bool = False
+    ) -> None:
+        super().__init__()
+        self.first, self.second, self.last = nn.Linear(6, 6), nn.Linear(6, 6), nn.Linear(6, 4)
+        self.activation, self.shortcut = activation, shortcut
+        if zero:
+            nn.init.zeros_(self.last.weight)
+            nn.init.zeros_(self.last.bias)
+
+    def forward(self, x: Tensor) -> Tensor:
+        hidden = self.activation(self.first(x))
+        further = self.activation(self.second(hidden))
+        found: Tensor = self.last(further + hidden if self.shortcut else further)
+        return found
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("size", [1e-3, 1.0, 1e3])
+def test_inputs_show_what_layers_do_not(dtype: torch.dtype, size: float) -> None:
+    x = size * torch.randn(16, 6, generator=torch.Generator().manual_seed(0))
+
+    def check(**options: object) -> None:
+        build = partial(InCode, **options)  # type: ignore[arg-type]
+        population = dt.Population(build, seeds=[0], device="cpu", dtype=dtype)
+        before = {name: param.clone() for name, param in population.params.items()}
+        check_rescaling(population, x)
+        assert all(torch.equal(before[name], param) for name, param in population.params.items())
+
+    check(activation=torch.relu)
+    check(activation=F.leaky_relu)
+    check(activation=torch.relu, zero=True)
+    for options in (
+        {"activation": torch.tanh}, {"activation": torch.tanh, "zero": True}, {"activation": F.gelu},
+        {"activation": torch.relu, "shortcut": True},
+    ):  # fmt: skip
+        with pytest.raises(ShapeError, match="changes what this network computes"):
+            check(**options)
+
+
+@pytest.mark.parametrize(
+    "spec", ["mlp:9-7-8", "mlp:300-300-300-300-300-300", "small-cnn", "lenet", "vgg11,batch_norm=false"]
+)
+def test_our_networks_are_let_through(spec: str) -> None:
+    population = dt.Population(dt.net_builder(spec, (1, 32, 32), 10), seeds=[0], device="cpu")
+    check_rescaling(population, torch.rand(4, 1, 32, 32))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import pytest
 import torch
@@ -179,11 +180,53 @@ def test_options_that_a_text_does_not_name_are_the_papers() -> None:
         (ShapeError, {"l2": [0.1, 0.2, 0.3]}),
         (SpecError, {"clusterability": 0.1, "k": 1}),
         (SpecError, {"init_beta": 1.5}),
-        (TrainingError, {"epochs": 0}),
-        (TrainingError, {"seeds": []}),
+        (SpecError, {"prune_every": True}),
+        (SpecError, {"final_sparsity": "a"}),
+        (SpecError, {"init_beta": 0.5, "clusters": True}),
+        (SpecError, {"net": lambda: nn.Linear(6, 4), "dropout": 0.5}),
+        (SpecError, {"net": None}),
+        *[
+            (TrainingError, {name: value})
+            for name in ("epochs", "batch_size")
+            for value in (0, -1, True, 1.5, "a")
+        ],
+        *[(SpecError, {"pruning_epochs": value}) for value in (-1, True, False, 1.5, "a")],
+        *[(TrainingError, {"seeds": seeds}) for seeds in ([], None, ["a"], [-1])],
     ],
 )
 def test_what_makes_no_sense_is_refused(error: type[DovetailError], options: dict[str, object]) -> None:
     settings: dict[str, object] = {"net": "mlp:8", "seeds": [0, 1], "epochs": 1, "progress": False, **options}
     with pytest.raises(error):
         train_networks(small(), **settings)  # type: ignore[arg-type]
+
+
+class TanhInCode(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.hidden, self.output = nn.Linear(6, 8), nn.Linear(8, 4)
+
+    def forward(self, x: Tensor) -> Tensor:
+        found: Tensor = self.output(torch.tanh(self.hidden(x)))
+        return found
+
+
+@pytest.mark.parametrize(
+    ("message", "build"),
+    [
+        ("1 is Tanh", lambda: nn.Sequential(nn.Linear(6, 8), nn.Tanh(), nn.Linear(8, 4))),
+        ("1 is BatchNorm1d", lambda: nn.Sequential(nn.Linear(6, 8), nn.BatchNorm1d(8), nn.Linear(8, 4))),
+        ("changes what this network computes", TanhInCode),
+    ],
+)
+def test_networks_that_rescaling_would_change_do_not_train_with_the_penalty(
+    message: str, build: Callable[[], nn.Module]
+) -> None:
+    def train(*clusterability: float) -> None:
+        train_networks(
+            small(), build, seeds=[0, 1], epochs=1, pruning_epochs=0, clusterability=clusterability, device="cpu",
+            progress=False,
+        )  # fmt: skip
+
+    train(0, 0)
+    with pytest.raises(ShapeError, match=message):
+        train(0, 0.1)

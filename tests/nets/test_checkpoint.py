@@ -44,6 +44,23 @@ def test_code_in_a_file_is_never_run(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "run" not in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("zipped", [True, False])
+def test_a_whole_module_is_not_called_damaged(zipped: bool, tmp_path: Path) -> None:
+    torch.save(nn.Linear(3, 2), tmp_path / "net.pt", _use_new_zipfile_serialization=zipped)
+    with pytest.raises(FileFormatError, match=r"net\.pt.*holds Python objects.*state_dict") as raised:
+        load_checkpoint(tmp_path / "net.pt")
+    assert "damaged" not in str(raised.value)
+
+
+def test_a_safetensors_file_that_is_cut_short_is_called_so(tmp_path: Path) -> None:
+    save_file(nn.Linear(30, 20).state_dict(), tmp_path / "net.safetensors")
+    whole = (tmp_path / "net.safetensors").read_bytes()
+    for length in (len(whole) // 2, 30):
+        (tmp_path / "net.safetensors").write_bytes(whole[:length])
+        with pytest.raises(FileFormatError, match="it is damaged or cut short"):
+            load_checkpoint(tmp_path / "net.safetensors")
+
+
 @pytest.mark.parametrize("content", [b"", b"\0" * 40, b"no weights here", b'\x10\0\0\0\0\0\0\0{"a": '])
 def test_damaged_and_foreign_files_are_refused(content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "net.pt"

@@ -15,12 +15,14 @@ from torch import Tensor, nn
 
 from ..errors import SpecError, unknown_name
 from ..population.progress import FitProgress
+from .checks import whole_number
 from .doubts import doubts
 from .graph.assemble import Convention
 from .graph.network_graph import network_graph
 from .graph.structure import Indices, NetworkGraph
 from .graph.weighted import Norm
 from .partition.cuts import Cutter, LeidenCutter, SpectralCutter
+from .partition.ncut import unit_scale
 from .result import Clusterability, Stability
 from .shuffle import Shuffle, Shuffles
 
@@ -60,8 +62,8 @@ def clusterability(
     seed : int
         Seed of shuffles and clusterings.
     method : str
-        ``"spectral"``: normalised spectral clustering, as in the paper. ``"leiden"``: communities by modularity (needs
-        ``dovetail[leiden]``).
+        ``"spectral"``: normalised spectral clustering, as in the paper. ``"leiden"``: communities by modularity, at the
+        resolution that gives k of them (needs ``dovetail[leiden]``).
     example_input : Tensor, optional
         A batch that the network takes; needed for all but plain chains of dense layers.
     norm, convention
@@ -90,20 +92,24 @@ def clusterability(
     >>> bool(0.05 < found.p_value <= 1)  # not trained: like its own shuffled copies
     True
     """
-    _check("shuffles", shuffles, 0)
-    _check("starts", starts, 1)
-    _check("stability", stability, 0)
-    _check("seed", seed, 0)
+    k = whole_number("k", k, least=2)
+    shuffles = whole_number("shuffles", shuffles, least=0)
+    starts = whole_number("starts", starts, least=1)
+    stability = whole_number("stability", stability, least=0)
+    seed = whole_number("seed", seed, least=0)
     if method not in get_args(Method):
         raise unknown_name("method", method, get_args(Method))
     if isinstance(network, NetworkGraph):
+        if example_input is not None or norm != "l1" or convention is not None:
+            raise SpecError("example_input, norm and convention are for making a graph; this is one already")
         graph = network
     else:
         graph = network_graph(network, example_input, norm=norm, convention=convention)
-    copies = Shuffles(graph, shuffle)
-    cutter: Cutter = SpectralCutter(graph, k, starts) if method == "spectral" else LeidenCutter(graph, k)
+    scaled = unit_scale(graph)
+    copies = Shuffles(scaled, shuffle)
+    cutter: Cutter = SpectralCutter(scaled, k, starts) if method == "spectral" else LeidenCutter(scaled, k)
     with threadpool_limits(1):
-        first = cutter.cut([block.weights for block in graph.blocks], (seed, 0))
+        first = cutter.cut([block.weights for block in scaled.blocks], (seed, 0))
 
     def again(number: int) -> tuple[float, Indices]:
         return cutter.again(first, (seed, 0, number))
@@ -125,7 +131,7 @@ def clusterability(
         components=int(first.part.max()) + 1,
         eigenvalues=np.zeros(0) if first.spectrum is None else first.spectrum.values, embedding=embedding,
         stability=Stability(cuts, float(np.mean(agreement)) if agreement else float("nan")),
-        warnings=doubts(graph, first.labels, first.part, k),
+        warnings=doubts(scaled, first.labels, first.part, k),
         shuffle=shuffle, method=method, seed=seed,
     )  # fmt: skip
 
@@ -136,7 +142,7 @@ def _in_threads(work: Callable[[int], Result], count: int, bar: FitProgress | No
     Copies are independent, so each core takes its own, and products are too small for several threads to share.
     """
     results = []
-    with threadpool_limits(1), ThreadPoolExecutor(os.cpu_count()) as pool:
+    with threadpool_limits(1), ThreadPoolExecutor(_cores()) as pool:
         for result in pool.map(work, range(count)):
             results.append(result)
             if bar is not None:
@@ -144,6 +150,7 @@ def _in_threads(work: Callable[[int], Result], count: int, bar: FitProgress | No
     return results
 
 
-def _check(name: str, value: int, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise SpecError(f"{name}={value!r}: a whole number, at least {least}, is needed")
+def _cores() -> int:
+    """Return how many copies to make at once: the cores that this process may use; each copy takes memory."""
+    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(allowed, 16)

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy import sparse
 
 from .graph.structure import Indices, NetworkGraph
+from .partition.eigenvectors import connected_parts
 
 _SMALL = 0.1
 """Clusters with less than this share of what an even cluster would weigh are small."""
 
 _LOOSE = 0.1
 """Small clusters are almost isolated if less than this share of their weight leads out."""
+
+
+_THREAD = 1e-6
+"""Connections below this share of the weight at both of their ends hold nothing together."""
 
 
 def doubts(graph: NetworkGraph, labels: Indices, part: Indices, k: int) -> tuple[str, ...]:
@@ -33,6 +39,13 @@ def doubts(graph: NetworkGraph, labels: Indices, part: Indices, k: int) -> tuple
             "cost nothing, so a low n-cut need not mean clusters in the rest"
         )
     adjacency = graph.adjacency
+    found += _threads(adjacency, len(sizes))
+    clusters = len(np.unique(labels[labels >= 0]))
+    if clusters < k:
+        found.append(
+            f"only {clusters} of {k} clusters were found: some nodes lie so far from the rest that the others look the "
+            "same; ask for fewer clusters, or leave those nodes out"
+        )
     member = (labels[:, None] == np.arange(k)).astype(np.float64)
     volume = member.T @ adjacency.sum(1)
     inside = np.einsum("nk,nk->k", member, adjacency @ member)
@@ -46,3 +59,21 @@ def doubts(graph: NetworkGraph, labels: Indices, part: Indices, k: int) -> tuple
                 "telling about the rest"
             )
     return tuple(found)
+
+
+def _threads(adjacency: sparse.csr_array, components: int) -> list[str]:
+    """Return a doubt if the graph hangs together only by connections that are next to nothing."""
+    degrees = np.asarray(adjacency.sum(1))
+    entries = sparse.coo_array(adjacency)
+    smaller = np.minimum(degrees[entries.coords[0]], degrees[entries.coords[1]])
+    kept = entries.data >= _THREAD * smaller
+    pulled = sparse.coo_array(
+        (entries.data[kept], tuple(at[kept] for at in entries.coords)), shape=entries.shape
+    )
+    parts = connected_parts(sparse.csr_array(pulled))[0]
+    if parts <= components:
+        return []
+    return [
+        f"the graph would fall into {parts} parts without connections that are less than a millionth of what their "
+        "ends have in all: cuts there cost almost nothing, so a low n-cut need not mean clusters in the rest"
+    ]

@@ -9,10 +9,11 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import nn
 
-from ..data.dataset import Split
+from ..data.dataset import Dataset, Split
 from ..errors import DataError, ShapeError, SpecError
 from ..population.progress import FitProgress
 from .ablation import check_fits, correct_by_class
+from .graph.network_graph import network_graph
 from .graph.structure import Indices, NetworkGraph
 from .lesions import Lesions
 from .readers import Readers, readers_of
@@ -44,11 +45,11 @@ def lesion(
     network : nn.Module
         Maps a batch to logits. It is measured on the device where it is.
     found : Clusterability or int array
-        What `clusterability` found in this network, or a cluster for each node of ``graph`` (-1: in none).
+        What `clusterability` found in this network, or a cluster for each node of its graph (-1: in none).
     split : Split
-        Samples and their classes.
+        Samples and their classes, such as ``data.test``.
     graph : NetworkGraph, optional
-        What the labels are for, from `network_graph`; only with labels.
+        What labels are for, where that is not what `network_graph` makes of the network by default.
     inputs : bool
         Ablate inputs of the network too, where they are nodes. Without, only hidden units are.
     draws : int
@@ -67,15 +68,15 @@ def lesion(
     >>> data, network = dt.load("digits"), dt.build_net("mlp:16", (1, 8, 8), 10, seed=0)
     >>> graph = dt.network_graph(network)
     >>> halves = (graph.unit_of % 2).tolist()
-    >>> found = dt.lesion(network, halves, data.test, graph=graph, draws=5)
+    >>> found = dt.lesion(network, halves, data.test, draws=5)
     >>> found.units.tolist()
     [[32, 8], [32, 8]]
     >>> found.drops.shape, found.random_drops.shape, found.class_drops.shape
     ((2,), (2, 5), (2, 10))
     """
-    _check(network, split, draws, batch_size)
-    labels, graph = _labels_and_graph(found, graph)
+    _check(network, split, draws, seed, batch_size)
     check_fits(network, split)
+    labels, graph = _labels_and_graph(network, found, split, graph)
     readers = readers_of(network, split.x[:2], graph)
     lesioned = _read(readers, len(graph))
     if not inputs:
@@ -87,7 +88,7 @@ def lesion(
         correct, samples = correct_by_class(
             network, readers, keep, split, rows=batch_size, advance=bar.advance
         )
-    return _result(correct, samples, groups, graph, lesioned, seed)
+    return _result(correct, samples, groups, graph, lesioned, int(seed))
 
 
 def _read(readers: Readers, nodes: int) -> NDArray[np.bool_]:
@@ -149,32 +150,38 @@ def _result(
 
 
 def _labels_and_graph(
-    found: Clusterability | ArrayLike, graph: NetworkGraph | None
+    network: nn.Module, found: Clusterability | ArrayLike, split: Split, graph: NetworkGraph | None
 ) -> tuple[Indices, NetworkGraph]:
     from .result import Clusterability
 
     if isinstance(found, Clusterability):
         return found.labels, found.graph
     if graph is None:
-        raise SpecError(
-            "labels alone do not say which units they are for; give graph=, from dt.network_graph"
-        )
+        graph = network_graph(network, split.x[:2])
     labels = np.asarray(found)
     if labels.shape != (len(graph),):
-        raise ShapeError(f"labels of shape {labels.shape} for {graph!r}; one for each node is needed")
+        raise ShapeError(
+            f"labels of shape {labels.shape} for {graph!r}; one for each node is needed "
+            "(graph= says for which nodes)"
+        )
     if labels.dtype.kind not in "iu":
         raise SpecError(f"labels are whole numbers, -1 for nodes in no cluster; got {labels.dtype}")
     return labels.astype(np.int64), graph
 
 
-def _check(network: nn.Module, split: Split, draws: int, batch_size: int | None) -> None:
+def _check(network: nn.Module, split: Split, draws: int, seed: int, batch_size: int | None) -> None:
     if not isinstance(network, nn.Module):
         raise SpecError(f"lesions need a network to measure, an nn.Module; got a {type(network).__name__}")
     if next(network.parameters(), None) is None:
         raise SpecError(f"this {type(network).__name__} has no weights, so there is nothing to ablate")
-    for name, value in (("draws", draws), ("batch_size", 1 if batch_size is None else batch_size)):
-        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-            raise SpecError(f"{name} is a whole number from 1; got {value!r:.40}")
+    rows = 1 if batch_size is None else batch_size
+    for name, value, least in (("draws", draws, 1), ("seed", seed, 0), ("batch_size", rows, 1)):
+        if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
+            raise SpecError(f"{name} is a whole number from {least}; got {value!r:.40}")
+    if isinstance(split, Dataset):
+        raise SpecError(f"lesions are measured on one split; pass that of {split.name!r}, such as data.test")
+    if not isinstance(split, Split):
+        raise SpecError(f"lesions are measured on a Split, such as data.test; got a {type(split).__name__}")
     if not len(split):
         raise DataError("there are no samples to measure on")
     if split.y.dtype != torch.int64 or split.y.dim() != 1:

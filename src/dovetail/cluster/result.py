@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 SCHEMA = "dovetail.clusterability/1"
 
+_ROUNDING = 1e-9
+"""N-cuts that differ by less, relative to their size, are the same."""
+
 _ENOUGH = 19
 """Shuffled copies with which a network that beats them all has a p-value of 5 %."""
 
@@ -114,14 +117,18 @@ class Clusterability:
         """Share of copies that are as clusterable as the network, itself counted among them; ties count against it."""
         if not len(self.null):
             return float("nan")
-        as_low = self.null <= self.ncut + 1e-9 * max(1.0, abs(self.ncut))
-        return float((as_low.sum() + 1) / (len(self.null) + 1))
+        return float((len(self.null) - self._wins + 1) / (len(self.null) + 1))
+
+    @property
+    def _wins(self) -> int:
+        """Return how many copies are less clusterable; a tie is no win."""
+        return int((self.null > self.ncut + _ROUNDING * max(1.0, self.ncut)).sum())
 
     @property
     def z_score(self) -> float:
         """Standard deviations of the shuffled copies that the network's n-cut is above their mean; below: negative."""
         difference = self.ncut - self.null_mean
-        if self.null_std < 1e-9 * max(1.0, abs(self.ncut)):  # copies that differ by rounding only
+        if self.null_std < _ROUNDING * max(1.0, self.ncut):  # copies that differ by rounding only
             return 0.0 if abs(difference) < 1e-6 else float(np.copysign(np.inf, difference))
         return difference / self.null_std
 
@@ -138,24 +145,28 @@ class Clusterability:
         """Return in words what the numbers say."""
         lines = [
             f"n-cut {self.ncut:.3f} with {self.k} clusters: a connection picked at a cluster leaves it with a chance "
-            f"of {self.ncut / self.k:.0%}."
+            f"of {self.ncut / self.k:.0%} (lower is more clusterable)."
         ]
         if len(self.null):
-            better = int((self.null > self.ncut + 1e-9 * max(1.0, abs(self.ncut))).sum())
             lines.append(
                 f"{len(self.null)} shuffled copies: {self.null_mean:.3f} ± {self.null_std:.3f}. The network is more "
-                f"clusterable than {better} of them (p = {self.p_value:.3g}, z = {self.z_score:.1f}): {self._meaning()}"
+                f"clusterable than {self._wins} of them (p = {self.p_value:.3g}, z = {self.z_score:.1f}): "
+                f"{self._meaning()}"
+            )
+        else:
+            lines.append(
+                "No shuffled copies: the number alone does not say whether that is more than chance."
             )
         return "\n".join(lines)
 
     def _meaning(self) -> str:
         if self.p_value <= 0.05:
-            return "more than its weights would be by chance."
-        if self.p_value * (len(self.null) + 1) < 2:  # it beats all of them
+            return "more than its weights would be by chance (p at most 0.05)."
+        if self._wins == len(self.null):
             return f"too few copies to tell, {_ENOUGH} at least are needed."
         if self.z_score > 2:
-            return "less than its weights would be by chance."
-        return "no more than chance would give."
+            return "less than its weights would be by chance (z above 2)."
+        return "no more than chance would give (p above 0.05)."
 
     def to_json(self) -> dict[str, object]:
         """Return everything but the graph's weights and the embedding as plain numbers, texts and lists."""

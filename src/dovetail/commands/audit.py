@@ -81,7 +81,7 @@ def audit(
     from ..cluster import clusterability
     from ..cluster import lesion as lesioned
     from .audit_folder import make_folder, write_audit
-    from .audit_source import read_shape, read_source
+    from .audit_source import advice_for_the_command, read_shape, read_source
 
     if output is not None:
         make_folder(output)
@@ -89,10 +89,11 @@ def audit(
     shape = read_shape(input_shape) or (None if data is None else data.input_shape)
     source = read_source(checkpoint, weights, shape)
     measured = None if data is None else _ready(source, data, samples, seed, device)
-    found = clusterability(
-        source.what, k, shuffles, shuffle=shuffle, seed=seed, method=method, example_input=source.example, norm=norm,
-        convention=convention, progress=not as_json,
-    )  # fmt: skip
+    with advice_for_the_command():
+        found = clusterability(
+            source.what, k, shuffles, shuffle=shuffle, seed=seed, method=method, example_input=source.example,
+            norm=norm, convention=convention, progress=not as_json,
+        )  # fmt: skip
     lesions = None
     if measured is not None:
         network, split = measured
@@ -141,6 +142,12 @@ def _ready(
 
 def _print(found: Clusterability) -> None:
     typer.echo(found.verdict())
+    parts = "1 connected part" if found.components == 1 else f"{found.components} connected parts"
+    cuts = found.stability.ncuts
+    typer.echo(
+        f"{parts}; with other seeds n-cut {cuts.min():.3f} to {cuts.max():.3f}, agreement "
+        f"{found.stability.agreement:.2f} (1: the same clusters)."
+    )
     for warning in found.warnings:
         typer.echo(f"warning: {warning}")
     # Layers below each other: their names may be long, and there may be many.

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor, nn
-from torch.nn.modules.conv import _ConvNd
 
+from ..cluster.graph.matrices import PASS_MODULE, WAYS
+from ..cluster.graph.network_graph import EXAMPLE
 from ..errors import DovetailError, FileFormatError, SpecError
 from ..nets.checkpoint import load_checkpoint
 from .audit_builder import built_by, from_timm
 
 _BUILDER = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
+_BY_BUILDER = "name the network instead: package.module:builder --weights FILE --input-shape 3x32x32"
+_ADVICE = {PASS_MODULE: _BY_BUILDER, WAYS: _BY_BUILDER, EXAMPLE: "--input-shape, for instance 3x32x32"}
+"""What to do on the command line in place of what the library says to do in Python."""
 
 
 @dataclass(frozen=True)
@@ -80,9 +85,19 @@ def read_source(text: str, weights: Path | None, input_shape: tuple[int, ...] | 
     if tensors is not None:
         assert weights is not None
         _load_weights(network, tensors, weights)
-    if input_shape is None and any(isinstance(module, _ConvNd) for module in network.modules()):
-        raise SpecError(f"{text!r} needs --input-shape, such as 3x32x32: the network is followed on a sample")
     return Source(network.eval(), input_shape)
+
+
+@contextmanager
+def advice_for_the_command() -> Iterator[None]:
+    """Turn what errors advise to do in Python into what to do on the command line."""
+    try:
+        yield
+    except DovetailError as error:
+        text = str(error)
+        for in_python, here in _ADVICE.items():
+            text = text.replace(in_python, here)
+        raise type(error)(text) from error
 
 
 def read_shape(text: str | None) -> tuple[int, ...] | None:

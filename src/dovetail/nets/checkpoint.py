@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 import warnings
 import zipfile
@@ -51,9 +52,12 @@ def load_checkpoint(path: str | Path) -> dict[str, Tensor]:
             f"{str(path)!r} is {'a folder' if path.is_dir() else 'not there'}; name a file of weights"
         )
     try:
-        content = _in_order(load_file(path)) if _is_safetensors(path) else _load_torch(path)
+        content = _in_order(load_file(path)) if is_safetensors(path) else _load_torch(path)
+    except SafetensorError as error:
+        raise FileFormatError(
+            f"{str(path)!r} cannot be read: it is damaged or cut short ({_first_line(error)})"
+        ) from error
     except (
-        SafetensorError,
         OSError,
         RuntimeError,
         ValueError,
@@ -76,7 +80,8 @@ def _in_order(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
     return {name: tensors[name] for name in sorted(tensors, key=key)}
 
 
-def _is_safetensors(path: Path) -> bool:
+def is_safetensors(path: Path) -> bool:
+    """Whether a file is safetensors, by its first bytes."""
     # A safetensors file starts with the length of its header, eight bytes, and the header's brace.
     with path.open("rb") as file:
         return file.read(9)[8:] == b"{"
@@ -88,6 +93,11 @@ def _load_torch(path: Path) -> object:
             warnings.simplefilter("ignore")  # on files that are refused anyway
             return torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:  # a damaged file makes torch fail in a dozen ways
+        if isinstance(error, pickle.UnpicklingError) and "Unsupported global" in str(error):
+            raise ValueError(
+                "it holds Python objects, which are never loaded; save the weights alone, with "
+                "torch.save(model.state_dict(), ...)"
+            ) from error
         raise ValueError(
             "it is damaged, or no file of weights; write the state dict, with safetensors or with "
             "torch.save(model.state_dict(), ...)"

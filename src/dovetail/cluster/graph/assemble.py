@@ -64,10 +64,11 @@ def _blocks(layer: WeightedLayer, node_of: Indices, norm: Norm) -> Iterator[Bloc
     weights = layer.strengths(norm)
     if layer.groups == 1:
         yield _block(layer.name, outputs, inputs, weights, norm)
-    elif (outputs >= 0).all() and (inputs >= 0).all():
+    elif _all_different(outputs) and _all_different(inputs):
         yield Block(layer.name, outputs, inputs, weights, layer.groups)
     else:
-        # What is left of the groups need not be equally large: each is a block of its own.
+        # Groups without some of their units, or with some merged, need not be equally large, and a node that two
+        # groups read cannot be in one block twice: each group is a block of its own.
         for rows, columns in zip(
             np.split(np.arange(len(outputs)), layer.groups),
             np.split(np.arange(len(inputs)), layer.groups),
@@ -76,6 +77,11 @@ def _blocks(layer: WeightedLayer, node_of: Indices, norm: Norm) -> Iterator[Bloc
             if (outputs[rows] >= 0).any() and (inputs[columns] >= 0).any():
                 part = weights[np.ix_(rows, columns)]
                 yield _block(layer.name, outputs[rows], inputs[columns], part, norm)
+
+
+def _all_different(nodes: Indices) -> bool:
+    """Whether all units are nodes, and no two of them the same."""
+    return bool((nodes >= 0).all()) and len(np.unique(nodes)) == len(nodes)
 
 
 def _block(name: str, outputs: Indices, inputs: Indices, weights: Floats, norm: Norm) -> Block:

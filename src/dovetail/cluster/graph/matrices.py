@@ -18,7 +18,9 @@ from .weighted import WeightedLayer
 
 _BATCH_NORM_EPS = 1e-5  # a state dictionary does not tell; this is PyTorch's
 
-_WAYS = "pass a module, a state dictionary, or a list of matrices [outputs, inputs], first layer first"
+WAYS = "pass a module, a state dictionary, or a list of matrices [outputs, inputs], first layer first"
+PASS_MODULE = "pass the module itself with example_input instead"
+"""The way out when tensors do not say how layers are connected; the command line has another in its place."""
 
 
 def read_matrices(matrices: Sequence[ArrayLike | Tensor]) -> tuple[list[WeightedLayer], Units]:
@@ -53,9 +55,7 @@ def read_state(state: Mapping[str, ArrayLike | Tensor]) -> tuple[list[WeightedLa
     tensors = _masked({name: _tensor(name, tensor) for name, tensor in state.items()})
     computed = next((name for name in tensors if "parametrizations." in name), None)
     if computed is not None:
-        raise SpecError(
-            f"{computed!r} is no weight but what one is computed from; pass the module with example_input instead"
-        )
+        raise SpecError(f"{computed!r} is no weight but what one is computed from; {PASS_MODULE}")
     return _chain(tensors, _batch_norms(tensors))
 
 
@@ -63,9 +63,9 @@ def _chain(tensors: Mapping[str, Tensor], factors: Mapping[str, Floats]) -> tupl
     try:
         found = layer_chain(tensors)
     except ShapeError as error:
-        raise ShapeError(f"{error}; pass the module itself with example_input instead") from None
+        raise ShapeError(f"{error}; {PASS_MODULE}") from None
     if not found:
-        raise SpecError(f"there is no weight matrix among {len(tensors)} tensors; {_WAYS}")
+        raise SpecError(f"there is no weight matrix among {len(tensors)} tensors; {WAYS}")
     units = Units()
     before, previous = units.add("input", found[0].inputs, convolutional=False), None
     layers = []
@@ -86,8 +86,7 @@ def _chain(tensors: Mapping[str, Tensor], factors: Mapping[str, Floats]) -> tupl
     unused = set(factors) - {vector for layer in found for vector in layer.vectors}
     if unused:
         raise ShapeError(
-            f"batch norm with {sorted(unused)[0]!r} does not fit the layer before it; "
-            "pass the module itself with example_input instead"
+            f"batch norm with {sorted(unused)[0]!r} does not fit the layer before it; {PASS_MODULE}"
         )
     return layers, units
 

@@ -12,14 +12,14 @@ from torch import Tensor, nn
 
 from ...errors import ShapeError, SpecError, unknown_name
 from .assemble import Convention, assemble
-from .matrices import read_matrices, read_state
+from .matrices import WAYS, read_matrices, read_state
 from .record import record
 from .rules import follow
 from .structure import NetworkGraph
 from .units import Units
 from .weighted import Norm, WeightedLayer
 
-_WAYS = "pass a module, a state dictionary, or a list of matrices [outputs, inputs], first layer first"
+EXAMPLE = "an example_input, for instance torch.zeros(1, 3, 32, 32)"
 
 
 def network_graph(
@@ -80,6 +80,9 @@ def network_graph(
     ``|γ|`` alone, and a product with a constant tensor (layer scale) folds in its absolute value. In a
     state dictionary eps is taken to be 1e-5.
 
+    *Groups.* A layer in groups is one block. Where it reads or makes a node twice, or some of its units are no nodes,
+    each group is a block of its own, and shuffles stay within groups.
+
     *A layer that is used again* has new nodes each time; its second use is named ``"name#2"``.
 
     A state dictionary does not tell of additions without weights of their own: pass the module of a residual
@@ -120,10 +123,10 @@ def _read(
         return read_state(network)
     if isinstance(network, Tensor | np.ndarray):
         raise SpecError(
-            f"one array of shape {tuple(network.shape)}; {_WAYS}; for a single layer, a list of one"
+            f"one array of shape {tuple(network.shape)}; {WAYS}; for a single layer, a list of one"
         )
     if isinstance(network, str | bytes) or not isinstance(network, Sequence):
-        raise SpecError(f"no network: a value of type {type(network).__name__}; {_WAYS}")
+        raise SpecError(f"no network: a value of type {type(network).__name__}; {WAYS}")
     return read_matrices(network)
 
 
@@ -153,7 +156,5 @@ def _example(network: nn.Module, given: Tensor | None) -> Tensor:
     first = next((part for part in parts if isinstance(part, nn.Linear)), None)
     if first is None or other is not None:
         kind = "without nn.Linear" if other is None else f"with {type(other).__name__}"
-        raise SpecError(
-            f"a network {kind} needs an example_input, for instance torch.zeros(1, 3, 32, 32); only its shape counts"
-        )
+        raise SpecError(f"a network {kind} needs {EXAMPLE}; only its shape counts")
     return torch.zeros(1, first.in_features)

@@ -9,9 +9,13 @@ import numpy as np
 
 from ..graph.structure import Floats, Indices, NetworkGraph
 from .eigenvectors import Spectrum, connected_parts
+from .halves import Precision
 from .leiden import leiden_clusters
 from .ncut import ncut, ncut_of_blocks
 from .spectral import Spectra, clusters_of
+
+_SMALLEST = 1e-30
+"""Weights that single precision still tells from 0, with room for their products."""
 
 
 class Cut(NamedTuple):
@@ -34,15 +38,19 @@ class Cutter(Protocol):
 
 
 class SpectralCutter:
-    """Normalised spectral clustering."""
+    """Normalised spectral clustering, for graphs whose largest weight is 1."""
 
     def __init__(self, graph: NetworkGraph, k: int, starts: int) -> None:
         self._graph, self._k, self._starts = graph, k, starts
         self._spectra = Spectra(graph)
+        smallest = min(
+            (block.weights[block.weights > 0].min(initial=1) for block in graph.blocks), default=1.0
+        )
+        self._for_copies: Precision = np.float32 if smallest > _SMALLEST else np.float64
 
     def cut(self, weights: Sequence[Floats], seed: Sequence[int], *, copy: bool = False) -> Cut:
         """Return the clustering for weights of the graph's blocks; of copies in single precision, as k-means is."""
-        spectrum = self._spectra.of(weights, self._k, np.float32 if copy else np.float64)
+        spectrum = self._spectra.of(weights, self._k, self._for_copies if copy else np.float64)
         labels = clusters_of(spectrum, self._k, self._starts, np.random.default_rng(seed))
         value = ncut_of_blocks(self._graph.blocks, weights, labels, self._k)
         return Cut(value, labels, spectrum.part, spectrum)

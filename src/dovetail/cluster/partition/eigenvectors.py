@@ -11,7 +11,7 @@ from scipy.linalg import eigh
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
-from ...errors import SpecError
+from ...errors import DataError, SpecError
 from ..graph.structure import Floats, Indices
 from .halves import Halves
 
@@ -19,25 +19,23 @@ _DENSE = 300
 """Nodes up to which a dense solver is faster than an iterative one."""
 
 _TOLERANCES = {4: 1e-5, 8: 1e-8}
-"""Of vectors, for numbers of so many bytes; eigenvalues are then exact to rounding."""
+"""Of vectors, for numbers of so many bytes; those of eigenvalues are the squares of these."""
 
 
 _FAR = 3.0
-"""How far known vectors are moved down: to -2, those of nodes without connections to -3. All others are above -1."""
+"""How far known vectors are moved down, from 1 to -2. All others are above -1."""
 
 
 class Spectrum(NamedTuple):
     """What spectral clustering sees of a graph.
 
     ``values`` are the k smallest eigenvalues of the normalised Laplacian, ``vectors`` the generalised eigenvectors of
-    (L, D) ``[nodes, k]`` (rows of nodes without connections are 0), ``degrees`` the weight at each node, ``components``
-    the number of connected parts, and ``part`` the part that each node belongs to, -1 for nodes without connections.
+    (L, D) ``[nodes, k]`` (rows of nodes without connections are 0), and ``part`` the connected part that each node
+    belongs to, -1 for nodes without connections.
     """
 
     values: Floats
     vectors: Floats
-    degrees: Floats
-    components: int
     part: Indices
 
 
@@ -55,57 +53,54 @@ def spectrum_of_halves(halves: Halves, matrix: Floats, k: int) -> Spectrum | Non
     scaled *= _inverse_root(of_columns)
     product = halves.gram(scaled)
     # Parts have the eigenvalue 0 and known vectors. Without them an iterative solver could miss copies of it.
-    known = _known_vectors(of_columns, part[len(of_rows) :], components)
-    product -= (_FAR * known) @ known.T
-    known = known[:, :k]
+    known = _known_vectors(of_columns, part[len(of_rows) :], min(k, components))
     more = k - known.shape[1]
+    product -= (_FAR * known) @ known.T
     squares, right = _largest(product, lambda x: product @ x, len(product), more)
     if len(squares) < more or (more and squares.min() < np.finfo(squares.dtype).eps * 1e3):
         return None
     singular = np.concatenate([np.ones(known.shape[1]), np.sqrt(squares)])
     right = np.concatenate([known, right], axis=1)
     left = (scaled @ right) / singular
-    degrees = np.empty(len(part), dtype=matrix.dtype)
     vectors = np.empty((len(part), k), dtype=matrix.dtype)
     nodes = np.empty(len(part), dtype=np.int64)
     for at, of_side, side, places in (
         (halves.rows, of_rows, left, slice(0, len(of_rows))),
         (halves.columns, of_columns, right, slice(len(of_rows), None)),
     ):
-        degrees[at] = of_side
         vectors[at] = side * (_inverse_root(of_side)[:, None] / np.sqrt(2))
         nodes[at] = part[places]
-    return Spectrum(1 - singular, vectors, degrees, components, nodes)
+    return Spectrum(1 - singular, vectors, nodes)
 
 
 def spectrum_of_adjacency(adjacency: sparse.csr_array, k: int) -> Spectrum:
     """Return the spectrum of any graph from its matrix of connections."""
-    degrees = np.asarray(adjacency.sum(1), dtype=np.float64)
-    used = int((degrees > 0).sum())
-    check_k(k, used)
-    components, part = connected_parts(adjacency)
+    used = np.asarray(adjacency.sum(1) > 0)
+    check_k(k, int(used.sum()))
+    inner = sparse.csr_array(adjacency[used][:, used])
+    degrees = np.asarray(inner.sum(1), dtype=np.float64)
+    components, part = connected_parts(inner)
+    known = _known_vectors(degrees, part, min(k, components))
     scale = sparse.diags_array(_inverse_root(degrees))
-    scaled = sparse.csr_array(scale @ adjacency @ scale)
-    known = _known_vectors(degrees, part, components)
+    scaled = sparse.csr_array(scale @ inner @ scale)
 
     def apply(x: Floats) -> Floats:
-        moved: Floats = scaled @ x - _FAR * (known @ (known.T @ x)) - _FAR * ((degrees == 0) * x)
+        moved: Floats = scaled @ x - _FAR * (known @ (known.T @ x))
         return moved
 
-    more = max(0, k - components)
     dense = None
-    if used <= max(_DENSE, 4 * k):
-        dense = scaled.toarray() - _FAR * (known @ known.T + np.diag(degrees == 0))
-    values, vectors = _largest(dense, apply, len(degrees), more)
-    vectors = np.concatenate([known[:, :k], vectors], axis=1) * _inverse_root(degrees)[:, None]
-    values = np.concatenate([np.zeros(min(components, k)), 1 - values])
-    return Spectrum(values, vectors, degrees, components, part)
+    if len(degrees) <= max(_DENSE, 4 * k):
+        dense = scaled.toarray() - _FAR * (known @ known.T)
+    values, vectors = _largest(dense, apply, len(degrees), k - known.shape[1])
+    whole = np.zeros((len(used), k))
+    whole[used] = np.concatenate([known, vectors], axis=1) * _inverse_root(degrees)[:, None]
+    parts = np.full(len(used), -1)
+    parts[used] = part
+    return Spectrum(np.concatenate([np.zeros(known.shape[1]), 1 - values]), whole, parts)
 
 
 def check_k(k: int, nodes: int) -> None:
     """Refuse a number of clusters that a graph cannot have."""
-    if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 2:
-        raise SpecError(f"k={k!r}: clusters are at least 2; the paper has 12")
     if nodes == 0:
         raise SpecError(
             "the graph has no connections, so it has no clusters; a network with one convolution has some only with "
@@ -123,26 +118,62 @@ def _largest(
         return np.zeros(0), np.zeros((size, 0))
     if dense is None or (size > _DENSE and count < size // 4):
         precision = np.dtype(np.float64) if dense is None else dense.dtype
-        operator = LinearOperator((size, size), matvec=lambda x: apply(x.ravel()), dtype=precision)
-        start = (
-            np.random.default_rng(0).normal(size=size).astype(precision)
-        )  # the same for all: results repeat
+        found = _lanczos(apply, size, count, precision)
+        if found is not None and precision == np.float64:
+            found = _with_copies(apply, *found)
+        if found is not None:
+            return found
+        if dense is None:
+            raise DataError(f"{count} eigenvalues of a graph of {size} nodes were not found; ask for fewer")
+    first = max(0, size - count)
+    values, vectors = eigh(dense, subset_by_index=[first, size - 1], driver="evr")
+    return values[::-1], vectors[:, ::-1]
+
+
+def _lanczos(
+    apply: Callable[[Floats], Floats], size: int, count: int, precision: np.dtype[np.floating]
+) -> tuple[Floats, Floats] | None:
+    """Return the largest eigenvalues, largest first, and their vectors; None if they were not found."""
+    operator = LinearOperator((size, size), matvec=lambda x: apply(x.ravel()), dtype=precision)
+    start = np.random.default_rng(0).normal(size=size).astype(precision)  # the same for all: results repeat
+    for basis in (max(2 * count + 16, 32), max(8 * count, 128)):
         try:
             values, vectors = eigsh(
                 operator,
                 count,
                 which="LA",
                 v0=start,
-                ncv=min(size, max(2 * count + 16, 32)),
+                ncv=min(size, basis),
                 tol=_TOLERANCES[precision.itemsize],
             )
             return values[::-1], vectors[:, ::-1]
         except ArpackError:
-            if dense is None:
-                dense = np.stack([apply(row) for row in np.eye(size)])
-    first = max(0, size - count)
-    values, vectors = eigh(dense, subset_by_index=[first, size - 1], driver="evr")
-    return values[::-1], vectors[:, ::-1]
+            continue
+    return None
+
+
+def _with_copies(
+    apply: Callable[[Floats], Floats], values: Floats, vectors: Floats
+) -> tuple[Floats, Floats] | None:
+    """Return eigenvalues with copies of equal ones that the iteration may have missed.
+
+    What has been found is moved away; if something larger than the smallest of it comes up, it belongs in its place.
+    """
+    for _ in range(len(values)):
+
+        def rest(x: Floats, here: Floats = vectors) -> Floats:
+            moved: Floats = apply(x) - _FAR * (here @ (here.T @ x))
+            return moved
+
+        more = _lanczos(rest, len(vectors), 1, np.dtype(np.float64))
+        if more is None:
+            return None
+        if more[0][0] <= values[-1] + 1e-9:
+            break
+        order = np.argsort(-np.append(values, more[0]), kind="stable")[: len(values)]
+        values = np.append(values, more[0])[order]
+        vectors = np.concatenate([vectors, more[1]], axis=1)[:, order]
+    return values, vectors
 
 
 def _inverse_root(degrees: Floats) -> Floats:
@@ -150,10 +181,10 @@ def _inverse_root(degrees: Floats) -> Floats:
     return np.divide(1, np.sqrt(degrees), out=np.zeros_like(degrees), where=degrees > 0)
 
 
-def _known_vectors(degrees: Floats, part: Indices, components: int) -> Floats:
-    """Return the unit vectors of the eigenvalue 0, one for each part, the part with the most weight first."""
-    weight = np.bincount(part[part >= 0], degrees[part >= 0], minlength=components)
-    order = np.argsort(-weight, kind="stable")
+def _known_vectors(degrees: Floats, part: Indices, count: int) -> Floats:
+    """Return unit vectors of the eigenvalue 0, one for each part, of so many parts with the most weight."""
+    weight = np.bincount(part[part >= 0], degrees[part >= 0])
+    order = np.argsort(-weight, kind="stable")[:count]
     vectors = np.where(part[:, None] == order, np.sqrt(degrees)[:, None], 0.0)
     return vectors / np.sqrt(weight[order]).astype(degrees.dtype)
 

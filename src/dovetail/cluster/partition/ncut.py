@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -78,9 +79,13 @@ def ncut_of_blocks(
 
 
 def read_adjacency(graph: Graph) -> sparse.csr_array:
-    """Return a graph's matrix of connections, checked: square, symmetric, finite and not negative."""
+    """Return a graph's matrix of connections, checked: square, symmetric, finite, not negative; the largest is 1."""
     if isinstance(graph, NetworkGraph):
-        return graph.adjacency
+        return unit_scale(graph).adjacency
+    if hasattr(graph, "nodes") and hasattr(graph, "edges"):
+        raise DataError(
+            "no matrix but a graph object; pass its matrix, for networkx networkx.to_scipy_sparse_array(graph)"
+        )
     try:
         given: Any = graph if sparse.issparse(graph) else np.asarray(graph)
         matrix: Any = sparse.csr_array(given, dtype=np.float64)
@@ -97,4 +102,16 @@ def read_adjacency(graph: Graph) -> sparse.csr_array:
     difference = abs(matrix - matrix.T)
     if difference.nnz and difference.max() > 1e-9 * matrix.data.max():
         raise DataError("the graph is not symmetric; add its transpose to it")
+    if matrix.nnz:
+        matrix.data /= matrix.data.max()
     return sparse.csr_array(matrix)
+
+
+def unit_scale(graph: NetworkGraph) -> NetworkGraph:
+    """Return the graph with its largest weight at 1: no cut depends on the scale, and no sum overflows."""
+    largest = max((float(block.weights.max(initial=0)) for block in graph.blocks), default=0.0)
+    if not largest:
+        return graph
+    return replace(
+        graph, blocks=tuple(replace(block, weights=block.weights / largest) for block in graph.blocks)
+    )

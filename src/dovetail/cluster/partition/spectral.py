@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..checks import whole_number
 from ..graph.structure import Floats, Indices, NetworkGraph
 from .eigenvectors import Spectrum, spectrum_of_adjacency, spectrum_of_halves
 from .halves import Precision, halves_of
 from .kmeans import kmeans
-from .ncut import Graph, read_adjacency
+from .ncut import Graph, read_adjacency, unit_scale
 
 
 def spectral_clusters(graph: Graph, k: int = 12, *, seed: int = 0, starts: int = 25) -> Indices:
@@ -40,8 +41,11 @@ def spectral_clusters(graph: Graph, k: int = 12, *, seed: int = 0, starts: int =
     >>> bool(labels[0] == labels[1] != labels[2] == labels[3])
     True
     """
+    k, starts = whole_number("k", k, least=2), whole_number("starts", starts, least=1)
+    seed = whole_number("seed", seed, least=0)
     if isinstance(graph, NetworkGraph):
-        spectrum = Spectra(graph).of([block.weights for block in graph.blocks], k)
+        scaled = unit_scale(graph)
+        spectrum = Spectra(scaled).of([block.weights for block in scaled.blocks], k)
     else:
         spectrum = spectrum_of_adjacency(read_adjacency(graph), k)
     return clusters_of(spectrum, k, starts, np.random.default_rng(seed))
@@ -67,7 +71,7 @@ def clusters_of(spectrum: Spectrum, k: int, starts: int, rng: np.random.Generato
     """Return the clusters of nodes with such eigenvectors; -1 for nodes without connections."""
     used = spectrum.part >= 0
     whole = np.full(len(used), -1)
-    whole[used] = by_size(kmeans(spectrum.vectors[used], k, starts, rng).labels, k)
+    whole[used] = by_size(kmeans(spectrum.vectors[used], k, starts, rng), k)
     return whole
 
 

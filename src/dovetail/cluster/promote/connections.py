@@ -4,15 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import torch
 from torch import Tensor
 
 from ...errors import ShapeError
 from ...prune import Layer, layer_chain
+from .checks import check_stacked
+
+
+def weighted_chain(params: Mapping[str, Tensor]) -> list[Layer]:
+    """Return the layers of stacked parameters; refuse networks that have none."""
+    check_stacked(params)
+    layers = layer_chain(params, population=True)
+    if not layers:
+        raise ShapeError("this network has no layers with weights; use one with dense layers or convolutions")
+    return layers
 
 
 def plain_chain(params: Mapping[str, Tensor]) -> list[Layer]:
     """Return the layers of stacked parameters; refuse networks with more to a layer than a weight and a bias."""
-    layers = layer_chain(params, population=True)
+    layers = weighted_chain(params)
     for layer in layers:
         if len(layer.vectors) > 1:
             raise ShapeError(
@@ -27,7 +38,7 @@ def connections(params: Mapping[str, Tensor]) -> list[Tensor]:
 
     Without convolutions they are the weights' magnitudes, and inputs and outputs are units too. With convolutions they
     are the sums of magnitudes of kernel slices, between hidden channels only: the first layer and dense layers are
-    left out.
+    left out. They are float64 where the weights are, else float32, in which eigenvalues can be found.
 
     Examples
     --------
@@ -40,7 +51,9 @@ def connections(params: Mapping[str, Tensor]) -> list[Tensor]:
         layers = [layer for layer in layers[1:] if layer.convolutional]
     if not layers:
         raise ShapeError("there are no connections between hidden channels: a single convolution has none")
-    return [
-        params[layer.weight].abs().flatten(3).sum(3) if layer.convolutional else params[layer.weight].abs()
-        for layer in layers
-    ]
+    return [_strengths(params[layer.weight]) for layer in layers]
+
+
+def _strengths(weight: Tensor) -> Tensor:
+    magnitudes = weight.abs() if weight.dtype == torch.float64 else weight.abs().float()
+    return magnitudes.flatten(3).sum(3) if weight.dim() > 3 else magnitudes

@@ -31,7 +31,8 @@ def mean_eigenvalue(between: Tensor, k: int) -> tuple[Tensor, Tensor]:
     ----------
     between : Tensor
         Connections between the two halves of each member's graph, ``[members, nodes, nodes]``, at least 0. Nodes
-        without any are left out.
+        without any are left out. Where fewer than k nodes of a half have any, the eigenvalues that are missing count
+        as 1; a graph without connections has a mean of 0.
     k : int
         Up to which eigenvalue; at most the number of nodes of the smaller half.
 
@@ -89,6 +90,8 @@ def _of_one(between: Floats, k: int) -> tuple[np.floating, Floats]:
     Only sums over the k largest singular values are used, for which any basis of their vectors will do. The first is 1
     whatever the connections are, so it adds nothing to either result.
     """
+    if not between.any():  # there is no such singular value, and nothing to cut
+        return between.dtype.type(0), np.zeros_like(between)
     rows, columns = _inverse_root(between.sum(1)), _inverse_root(between.sum(0))
     matrix = between * rows[:, None]
     matrix *= columns

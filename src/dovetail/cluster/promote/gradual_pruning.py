@@ -10,6 +10,8 @@ from torch import Tensor
 from ...errors import SpecError
 from ...population import Moment, Population
 from ...prune import cubic_sparsity, prune_by_magnitude
+from ..checks import whole_number
+from .checks import finite_number
 
 
 def kernels(params: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -39,9 +41,10 @@ class GradualPruning:
     every: int = 10
 
     def __post_init__(self) -> None:
-        if not isinstance(self.every, int) or self.every < 1:
-            raise SpecError(f"prune_every must be a whole number of at least 1, not {self.every!r}")
-        if not 0 <= self.initial <= self.final < 1:
+        whole_number("steps", self.steps, least=0)
+        whole_number("prune_every", self.every, least=1)
+        initial = finite_number("initial_sparsity", self.initial)
+        if not 0 <= initial <= finite_number("final_sparsity", self.final) < 1:
             raise SpecError(
                 f"sparsities must rise within [0, 1): initial_sparsity={self.initial}, final_sparsity={self.final}"
             )

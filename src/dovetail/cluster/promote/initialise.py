@@ -8,8 +8,12 @@ import torch
 from torch import Tensor, nn
 
 from ...errors import SpecError
+from ...population.checks import check_seeds
 from ...population.noise import Noise, member_keys
-from ...prune import Layer, layer_chain
+from ...prune import Layer
+from ..checks import whole_number
+from .checks import number_per_network, stacked_alone
+from .connections import weighted_chain
 
 _TAG_STREAM = 1 << 32
 """Keeps the tags apart from what trainings draw from the same seeds: their streams are small numbers."""
@@ -49,9 +53,8 @@ def clusterable_init_(model: nn.Module, clusters: int = 10, beta: float = 0.6, *
     >>> (net.output.weight.detach().abs() / before).unique()
     tensor([0.5000, 1.5000])
     """
-    params = {name: param.detach().unsqueeze(0) for name, param in model.named_parameters()}
-    changed = clusterable_weights(params, [seed], clusters, beta)
     with torch.no_grad():
+        changed = clusterable_weights(stacked_alone(model), [seed], clusters, beta)
         for name, param in model.named_parameters():
             if name in changed:
                 param.copy_(changed[name][0])
@@ -96,21 +99,21 @@ def clusterable_weights(
     beta : float or Tensor
         One for all, or one for each member.
     """
-    factors = torch.as_tensor(beta, dtype=torch.float64)
-    if not isinstance(clusters, int) or clusters < 1:
-        raise SpecError(f"clusters must be a whole number of at least 1, not {clusters!r}")
+    seeds = check_seeds(seeds)
+    clusters = whole_number("clusters", clusters, least=1)
+    factors = number_per_network("beta", beta, len(seeds))
     if not bool(((factors >= 0) & (factors <= 1)).all()):
         raise SpecError(
             f"beta must be from 0 (no connections between clusters) to 1 (nothing is changed), not {beta}"
         )
-    layers = layer_chain(params, population=True)
+    layers = weighted_chain(params)
     tags = _tags(layers, seeds, clusters)
     changed = {}
     for place, layer in enumerate(layers[1:], start=1):
         before = tags[place - 1].repeat_interleave(layer.inputs // layers[place - 1].units, dim=1)
         weight = params[layer.weight]
         equal = tags[place].unsqueeze(2) == before.unsqueeze(1)
-        weak = factors.expand(len(seeds)).view(-1, 1, 1)
+        weak = factors.view(-1, 1, 1)
         factor = torch.where(equal, 1 + (1 - weak) * (clusters - 1), weak).to(weight)
         changed[layer.weight] = weight * factor.view(*factor.shape, *[1] * (weight.dim() - 3))
     return changed

@@ -11,7 +11,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from ...errors import ShapeError, SpecError, TrainingError
+from ...errors import ShapeError, TrainingError
+from ..checks import whole_number
+from .checks import check_stacked, stacked_alone
 from .connections import connections
 from .eigenvalues import mean_eigenvalue
 
@@ -24,8 +26,9 @@ class ClusterabilityPenalty:
     large ones on the other, so use it with `rescale_` before every batch.
 
     The graph has the magnitudes of weights between adjacent layers; of convolutions, the sums of magnitudes of kernel
-    slices between hidden channels. Biases do not count. Units without connections are left out. The gradient is exact;
-    where the k-th eigenvalue equals the next, which has no gradient, it is one of those that neighbours have.
+    slices between hidden channels. Biases do not count. Units without connections are left out; a network that has no
+    connections at all has a penalty of 0. The gradient is exact; where the k-th eigenvalue equals the next, which has
+    no gradient, it is one of those that neighbours have. There are no second derivatives.
 
     Parameters
     ----------
@@ -55,21 +58,19 @@ class ClusterabilityPenalty:
     """
 
     def __init__(self, k: int = 4) -> None:
-        if not isinstance(k, int) or isinstance(k, bool) or k < 2:
-            raise SpecError(
-                f"k must be a whole number of at least 2, because the first eigenvalue is 0; got {k!r}"
-            )
-        self.k = k
+        # At least 2, because the first eigenvalue is always 0.
+        self.k = whole_number("k", k, least=2)
 
     def __repr__(self) -> str:
         return f"ClusterabilityPenalty(k={self.k})"
 
     def __call__(self, model: nn.Module) -> Tensor:
         """Return the penalty of one network, a scalar."""
-        return self._of({name: param.unsqueeze(0) for name, param in model.named_parameters()}).squeeze(0)
+        return self._of(stacked_alone(model)).squeeze(0)
 
     def stacked(self, params: Mapping[str, Tensor]) -> Tensor:
         """Return the penalty of every member of a population, ``[members]``, on the CPU."""
+        check_stacked(params)
         if any(param.is_cuda for param in params.values()):
             raise TrainingError(
                 "eigenvectors cannot be part of a captured CUDA step; train a population with this penalty on the CPU: "
@@ -101,6 +102,12 @@ class _MeanEigenvalue(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
+        if torch.is_grad_enabled():
+            # Slopes are constants to torch, so second derivatives would be 0. `once_differentiable` does not notice:
+            # it looks at the incoming gradient alone, which is a constant too where the penalty is the loss.
+            raise TrainingError(
+                "the clusterability penalty has no second derivatives; leave create_graph=True out, or the penalty"
+            )
         slopes = ctx.saved_tensors[0] * gradient.view(-1, 1, 1)
         return None, *_blocks(slopes, ctx.sizes)
 

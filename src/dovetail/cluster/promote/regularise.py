@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 import torch
 from torch import Tensor
 
-from ...errors import ShapeError, SpecError
+from ...errors import SpecError
+from .checks import number_per_network
 from .gradual_pruning import kernels
 
 
@@ -35,14 +36,7 @@ def l2_penalty(params: Mapping[str, Tensor]) -> Tensor:
 
 def one_per_network(name: str, value: float | Sequence[float], networks: int) -> Tensor:
     """Return a setting as one number for each network, not negative."""
-    try:
-        given = torch.as_tensor(value, dtype=torch.float64)
-    except (TypeError, ValueError) as error:
-        raise SpecError(f"{name} must be a number, or one for each network; got {value!r:.80}") from error
-    if given.shape not in {(), (networks,)}:
-        raise ShapeError(
-            f"{name} must be one number or {networks}, one for each network; got {tuple(given.shape)}"
-        )
+    given = number_per_network(name, value, networks)
     if not bool((given.isfinite() & (given >= 0)).all()):
         raise SpecError(f"{name} must be finite and not negative; got {value!r:.80}")
-    return given.expand(networks)
+    return given

@@ -9,17 +9,11 @@ from itertools import pairwise
 import torch
 from torch import Tensor, nn
 
-from ...errors import ShapeError
+from ...errors import ShapeError, SpecError
+from ...population import Population
+from .checks import finite_number, stacked_alone
 from .connections import plain_chain
-
-_HOMOGENEOUS = (
-    nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d, nn.ReLU, nn.LeakyReLU, nn.Identity, nn.Flatten, nn.Unflatten,
-    nn.Dropout, nn.Dropout1d, nn.Dropout2d, nn.Dropout3d,
-    nn.MaxPool1d, nn.MaxPool2d, nn.MaxPool3d, nn.AvgPool1d, nn.AvgPool2d, nn.AvgPool3d,
-    nn.AdaptiveAvgPool1d, nn.AdaptiveAvgPool2d, nn.AdaptiveAvgPool3d,
-    nn.AdaptiveMaxPool1d, nn.AdaptiveMaxPool2d, nn.AdaptiveMaxPool3d,
-)  # fmt: skip
-"""Layers between which a positive factor may move."""
+from .homogeneous import check_homogeneous
 
 
 def rescale_(model: nn.Module, norm: float = math.sqrt(2)) -> None:
@@ -34,7 +28,7 @@ def rescale_(model: nn.Module, norm: float = math.sqrt(2)) -> None:
     model : nn.Module
         A network whose layers form a chain, without batch norm, with ReLU as its activation.
     norm : float
-        The norm to scale to; √2 is what He initialisation gives.
+        The norm to scale to, more than 0; √2 is what He initialisation gives.
 
     References
     ----------
@@ -53,13 +47,9 @@ def rescale_(model: nn.Module, norm: float = math.sqrt(2)) -> None:
     >>> bool(torch.allclose(net(x), before))
     True
     """
-    for name, module in model.named_modules():
-        if not list(module.children()) and not isinstance(module, _HOMOGENEOUS):
-            raise ShapeError(
-                f"{name or 'the network'} is {type(module).__name__}, which does not let a factor through; rescaling "
-                "keeps what a network computes only if its activations are ReLU and there is no normalisation"
-            )
-    rescale_stacked_({name: param.detach().unsqueeze(0) for name, param in model.named_parameters()}, norm)
+    alone = stacked_alone(model)
+    check_homogeneous(model)
+    rescale_stacked_({name: param.detach() for name, param in alone.items()}, norm)
 
 
 @torch.no_grad()
@@ -73,10 +63,13 @@ def rescale_stacked_(
     params : mapping of str to Tensor
         The stacked parameters ``[members, ...]``, such as those of a `Moment` or a `Population`.
     norm : float
-        The norm to scale to.
+        The norm to scale to, more than 0.
     members : bool Tensor, optional
         Which members to rescale, ``[members]``; by default all.
     """
+    norm = finite_number("norm", norm)
+    if norm <= 0:
+        raise SpecError(f"norm must be more than 0, not {norm}")
     layers = plain_chain(params)
     for layer, following in pairwise(layers):
         tensors = [params[name] for name in (layer.weight, *layer.vectors)]
@@ -92,3 +85,30 @@ def rescale_stacked_(
         outgoing = size.repeat_interleave(following.inputs // layer.units, dim=1)
         weight = params[following.weight]
         weight.mul_(outgoing.view(len(outgoing), 1, -1, *[1] * (weight.dim() - 3)))
+
+
+@torch.no_grad()
+def check_rescaling(population: Population, x: Tensor) -> None:
+    """Refuse networks that rescaling would change, by their layers and by what they give for some inputs.
+
+    The inputs show what layers do not: activations and shortcuts in the code of a network.
+    """
+    check_homogeneous(population.member(0))
+    one = population.select([0])
+    # Random weights, because those of a fresh network can hide it: an output layer of zeros, norms as asked already.
+    generator = torch.Generator().manual_seed(0)
+    for param in one.params.values():
+        fan_in = param[0, 0].numel() if param.dim() > 1 else 1
+        param.copy_(torch.randn(param.shape, generator=generator) / math.sqrt(fan_in))
+    # Inputs of size 1 for the same reason: far from 0 other activations are like ReLU.
+    x = x.to(one.device, one.dtype)
+    x = x / x.abs().max().clamp_min(torch.finfo(one.dtype).tiny)
+    before = one(x)
+    rescale_stacked_(one.params)
+    change, size = (one(x) - before).abs().max(), before.abs().max()
+    if bool(change > math.sqrt(torch.finfo(before.dtype).eps) * size):
+        raise ShapeError(
+            f"rescaling changes what this network computes, by up to {float(change):.2g} where outputs are up to "
+            f"{float(size):.2g}; the clusterability penalty needs a network whose layers form a chain with ReLU in "
+            "between, in its code too"
+        )

@@ -9,20 +9,24 @@ import torch
 from torch import Tensor, nn
 
 from ...data.dataset import Dataset, Split
-from ...nets import NetSpec, net_builder
+from ...errors import SpecError
+from ...nets import NetSpec
 from ...population import Adam, Moment, Population
+from ...population.checks import check_count, check_seeds
 from ...population.plan import Augment, Penalty
+from ..checks import whole_number
 from .gradual_pruning import GradualPruning
 from .initialise import clusterable_weights
 from .penalty import ClusterabilityPenalty
 from .regularise import l1_penalty, l2_penalty, one_per_network
-from .rescale import rescale_stacked_
-from .spec import settled_spec
+from .rescale import check_rescaling, rescale_stacked_
+from .spec import settled_builder
 from .trained import Stage, TrainedNetworks
 
 StepHook = Callable[[Moment], None]
 
 _KERAS_EPSILON = 1e-7
+_CHECKED_SAMPLES = 16
 
 
 def train_networks(
@@ -70,14 +74,15 @@ def train_networks(
         Of Adam's steps.
     dropout : float, optional
         The rate after hidden dense layers, half of it after the convolutions of ``small-cnn``; 0 if neither this nor
-        the text says more.
+        the text says more. Only for a text that does not name it.
     l1, l2 : float or sequence of float
         Weights of the sum of magnitudes and of the sum of squares of all weights in the loss, for all or one for each
         network.
     clusterability : float or sequence of float
         Weight of `ClusterabilityPenalty` in the loss, for all or one for each network. Networks that have one are
-        rescaled (`rescale_`) before every batch, and need a little L1 or L2 as well: without it their norm goes into
-        weights that do nothing, and those that matter get pruned. It trains on the CPU only.
+        rescaled (`rescale_`) before every batch, so their layers must form a chain with ReLU in between. They need a
+        little L1 or L2 as well: without it their norm goes into weights that do nothing, and those that matter get
+        pruned. It trains on the CPU only.
     k : int
         Up to which eigenvalue that penalty goes.
     init_beta, clusters
@@ -118,7 +123,13 @@ def train_networks(
     Sequential(...)
     """
     begun = time.perf_counter()
-    build = net if callable(net) else net_builder(settled_spec(net, dropout), data.input_shape, data.outputs)
+    if not isinstance(data, Dataset):
+        raise SpecError(f"data must be a Dataset, such as dovetail.load('digits'), not {type(data).__name__}")
+    seeds = check_seeds(seeds)
+    check_count("epochs", epochs)
+    check_count("batch_size", batch_size)
+    pruning_epochs = whole_number("pruning_epochs", pruning_epochs, least=0)
+    build = settled_builder(net, data, dropout)
     betas = one_per_network("init_beta", init_beta, len(seeds))
     weights = {"l1": l1, "l2": l2, "clusterability": clusterability}
     own = {name: one_per_network(name, value, len(seeds)).to(dtype) for name, value in weights.items()}
@@ -133,6 +144,8 @@ def train_networks(
     steps = pruning_epochs * -(-len(train) // batch_size)
     pruning = GradualPruning(steps, initial_sparsity, final_sparsity, prune_every)
     penalty, own = _penalty(own, k)
+    if bool(rescaled.any()):
+        check_rescaling(population, train.x[:_CHECKED_SAMPLES])
 
     def rescale(moment: Moment) -> None:
         rescale_stacked_(moment.params, members=rescaled[moment.members])

@@ -57,6 +57,13 @@ class TrainedNetworks:
     pruned: Stage | None
     seconds: float
 
+    def __repr__(self) -> str:
+        stages = [
+            f"{name}: {' '.join(f'{what} {values.mean():.3f}' for what, values in stage.test.values.items())}"
+            for name, stage in self.stages()
+        ]
+        return f"TrainedNetworks({len(self)} networks, on test data {'; '.join(stages)})"
+
     def __len__(self) -> int:
         """Return the number of networks."""
         return len(self.unpruned.population)
