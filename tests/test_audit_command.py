@@ -143,13 +143,106 @@ def test_lesions_come_with_the_audit(here: Path) -> None:
         run("audit", "audited:dense", *FEW, "--lesion", "digits", "--draws", "3", "--json")
     )
     of_file = json.loads(run("audit", "dense.pt", *FEW, "--lesion", "digits", "--draws", "3", "--json"))
+    assert of_file["lesions"].pop("assumed") == "dense layers with ReLU between them"
+    assert of_builder["lesions"].pop("assumed") is None
     assert of_file["lesions"] == of_builder["lesions"]
     few = run("audit", "dense.pt", *FEW, "--lesion", "digits", "--samples", "7", "--device", "cpu", "--json")
     assert json.loads(few)["lesions"]["samples"] == 7
     run("audit", "dense.pt", *FEW, "-o", folder)
     assert not (folder / "lesions.png").exists()  # what it showed is no longer what the folder says
-    with pytest.raises(SpecError, match=r"--lesion needs a network.*package.module:builder"):
-        run("audit", "conv.pt", *FEW, "--lesion", "digits")
+
+
+def test_what_is_assumed_of_weights_without_a_network_is_said(here: Path) -> None:
+    lesion = ("--lesion", "digits", "--draws", "2", "--samples", "20")
+    printed = run("audit", "dense.pt", *FEW, *lesion)
+    accuracy = printed.split("accuracy of the whole network ")[1][:6]
+    assert f"Assumed: dense layers with ReLU between them; if {accuracy} is not your" in printed
+    assert "Assumed" not in run("audit", "audited:dense", *FEW, *lesion)
+
+
+@pytest.mark.parametrize(
+    ("network", "reason"),
+    [
+        (nn.Sequential(nn.Conv2d(1, 6, 3), nn.Conv2d(6, 6, 3)), "'0.weight' is a convolution"),
+        (nn.Sequential(nn.Linear(64, 16), nn.BatchNorm1d(16), nn.ReLU(), nn.Linear(16, 10)), "'1.weight' is"),
+        (nn.Sequential(nn.Linear(64, 16), nn.BatchNorm1d(16, affine=False), nn.Linear(16, 10)), "batch norm"),
+        (nn.Sequential(nn.Linear(64, 16, bias=False), nn.LayerNorm(16), nn.Linear(16, 10)), "'1.weight' is"),
+        (nn.Sequential(nn.Linear(64, 16), nn.PReLU(), nn.Linear(16, 10)), "'1.weight' is"),
+    ],
+)
+def test_weights_of_another_network_than_assumed_are_not_measured(
+    network: nn.Module, reason: str, here: Path
+) -> None:
+    torch.save(network.state_dict(), "other.pt")
+    with pytest.raises(SpecError, match=f"--lesion needs a network.*{reason}.*name a builder") as raised:
+        run("audit", "other.pt", *FEW, "--lesion", "digits")
+    assert "sculpt" not in str(raised.value)
+    assert "n-cut" in run("audit", "other.pt", *FEW)
+
+
+def test_the_order_in_which_layers_were_read_is_said(here: Path) -> None:
+    order = "each from the one before: 1 -> 3; shortcuts and branches are not in a file"
+    assert f"Layers read from the file, {order}" in run("audit", "dense.pt", *FEW)
+    assert f"Layers read from the file, sorted by name, {order}" in run("audit", "dense.safetensors", *FEW)
+    assert "Layers read" not in run("audit", "audited:dense", *FEW)
+    answer = json.loads(run("audit", "dense.safetensors", *FEW, "--json"))
+    assert (answer["layers_read"], answer["sorted_by_name"]) == (["1", "3"], True)
+    save_file({"last": torch.zeros(4, 5), "middle": torch.zeros(5, 6)}, "names.safetensors")
+    for more in ((), ("--lesion", "digits")):
+        with pytest.raises(DovetailError, match=r"form a chain.*builder.*sorted by name"):
+            run("audit", "names.safetensors", *FEW, *more)
+
+
+def test_specialists_are_measured_on_the_classes_that_they_are_for(here: Path) -> None:
+    data = dt.load("digits")
+    team = dt.train_specialists(data, "mlp:16", [[3, 8]], epochs=2, device="cpu", progress=False)
+    team[0].save("part.safetensors")
+    lesion = ("--lesion", "digits", "--draws", "2")
+    answer = json.loads(run("audit", "part.safetensors", *FEW, *lesion, "--json"))["lesions"]
+    score = team[0].evaluate(data.test)
+    assert answer["accuracy"] == pytest.approx(score.rewarded_accuracy)
+    assert answer["samples"] == int(((data.test.y == 3) | (data.test.y == 8)).sum())
+    assert answer["classes"] == ["3", "8"]
+    assert "classes that it is for, 3, 8:" in run("audit", "part.safetensors", *FEW, *lesion)
+    with pytest.raises(DovetailError, match="other classes than those of lines"):
+        run("audit", "part.safetensors", *FEW, "--lesion", "lines:train_samples=20,test_samples=20")
+
+
+def test_a_cluster_that_hurts_no_class_hits_none(here: Path) -> None:
+    # The last bias decides alone, so no accuracy changes whatever is taken out.
+    torch.save({"a": torch.rand(8, 64), "b": 1e-9 * torch.rand(10, 8), "bias": torch.arange(10.0)}, "sure.pt")
+    printed = run("audit", "sure.pt", *FEW, "--lesion", "digits", "--draws", "2")
+    table = printed[printed.index("Without each cluster") :]
+    assert table.count("–") == 3
+    assert "random +0.00" not in table
+    assert "random -0.00" not in table
+
+
+def test_many_clusters_stand_below_each_other_and_are_cut(here: Path) -> None:
+    torch.save({"0.weight": torch.rand(90, 90), "1.weight": torch.rand(90, 90)}, "wide.pt")
+    printed = run("audit", "wide.pt", "--k", "70", "--shuffles", "0", "-o", "out")
+    assert "50 more clusters; --json has all." in printed
+    assert "Units by cluster and layer" in printed
+    assert max(map(len, printed[printed.index("Units by") :].splitlines())) <= 160
+    assert {path.name for path in Path("out").iterdir()} == {"clusters.png", "embedding.png", "audit.json"}
+    long = {f"{'a_long_name_' * 4}{number}.weight": torch.rand(20, 20) for number in range(6)}
+    torch.save(long, "long.pt")
+    printed = run("audit", "long.pt", "--k", "60", "--shuffles", "0")
+    table = printed[printed.index("Units by layer and cluster") :]
+    assert f"{'a_long_name_' * 4}5" in table
+    assert "more clusters; --json has all." in table
+
+
+def test_nothing_is_made_before_there_is_something_to_write(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("dovetail.cluster.clusterability", stopped)
+    done = CliRunner().invoke(app, ["audit", "dense.pt", "-o", "new/folder"])
+    assert done.exit_code == 130
+    assert not Path("new").exists()
 
 
 @pytest.mark.parametrize(
@@ -171,7 +264,14 @@ def test_lesions_come_with_the_audit(here: Path) -> None:
         (("net:mlp:16", "--weights", "dense.pt"), "needs --input-shape"),
         (("net:mlp:16", "--weights", "dense.pt", "--input-shape", "64"), "no 'output.weight'"),
         (("net:mpl:16", "--weights", "spec.pt", "--input-shape", "64"), "did you mean 'mlp'"),
-        (("dense.pt", "--k", "1"), "k=1: clusters are at least 2"),
+        (("net:small-cn", "--weights", "dense.pt", "--input-shape", "64"), "did you mean 'small-cnn'"),
+        (("net:small-cn",), "did you mean 'small-cnn'"),
+        (("audited.py:dense",), "by its module: audited:dense"),
+        (("./models/mine.py:build",), "by its module: models.mine:build"),
+        (("dense.pt", "--samples", "9"), "--samples goes with --lesion"),
+        (("dense.pt", "--draws", "20"), "--draws goes with --lesion"),
+        (("dense.pt", "--device", "cpu"), "--device goes with --lesion"),
+        (("dense.pt", "--k", "1"), "at least 2"),
         (("dense.pt", "--k", "5000"), "5000"),
         (("dense.pt", "--shuffles", "-1"), "shuffles"),
         (("dense.pt", "--lesion", "digts"), "did you mean 'digits'"),

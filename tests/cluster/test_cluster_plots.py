@@ -88,7 +88,9 @@ def test_the_embedding_shows_nodes_by_cluster_and_leaves_out_the_far_ones() -> N
     assert len(dots) == 9
     assert np.asarray(dots[2].get_offsets())[0].tolist() == result.embedding[2, 1:3].tolist()
     assert ax.get_xlim()[1] < 10
-    outside = int(ax.get_title().split()[0])
+    title, note = ax.get_title().split("; ")
+    assert title == "nodes by the 2nd eigenvector and the 3rd, coloured by cluster"
+    outside = int(note.split()[0])
     low, high = ax.get_xlim()
     left, right = ax.get_ylim()
     x, y = result.embedding[np.isfinite(result.embedding[:, 0])][:, 1:3].T
@@ -100,7 +102,7 @@ def test_the_embedding_shows_nodes_by_cluster_and_leaves_out_the_far_ones() -> N
 def test_nothing_is_left_out_where_nothing_is_far() -> None:
     result = found()
     ax = drawn(draw_embedding(result))
-    assert ax.get_title() == ""
+    assert "outside" not in ax.get_title()
     assert ax.get_xlim()[0] < np.nanmin(result.embedding[:, 1])
 
 
@@ -111,15 +113,37 @@ def test_with_two_clusters_layers_are_the_other_axis() -> None:
         draw_embedding(found(columns=0))
 
 
-def test_lesions_are_drawn_beside_random_groups() -> None:
-    shape = (3, 2)
-    lesions = Lesions(
-        0.9, np.ones(2), ("a",), np.ones((3, 1), int), np.array([0.1, 0.5, 0.9]), np.full((3, 4), 0.7), np.ones(shape),
-        np.ones(shape), 10, 0,
+def lesions_of(accuracies: list[float]) -> Lesions:
+    """Return lesions of a network with accuracy 0.9; four random groups for each cluster leave 0.7 of it."""
+    clusters = len(accuracies)
+    ones = np.ones((clusters, 2))
+    return Lesions(
+        0.9, np.ones(2), ("a",), np.ones((clusters, 1), int), np.array(accuracies), np.full((clusters, 4), 0.7), ones,
+        ones, 10, 0,
     )  # fmt: skip
+
+
+def test_lesions_are_drawn_beside_random_groups() -> None:
+    lesions = lesions_of([0.1, 0.5, 0.9])
     ax = drawn(lesions.plot())
     random, own = (np.asarray(dots.get_offsets()) for dots in ax.collections)
     assert own == pytest.approx(np.array([[0, 0.8], [1, 0.4], [2, 0.0]]))
     assert random[:, 1] == pytest.approx(np.full(12, 0.2))
     given = plt.figure().add_subplot()
     assert draw_lesions(lesions, given) is given
+
+
+@pytest.mark.parametrize("clusters", [1, 4, 40])
+def test_all_of_a_legend_is_in_the_picture(clusters: int) -> None:
+    for ax in (lesions_of([0.5] * clusters).plot(), draw_embedding(found(k=max(clusters, 2), layers=20))):
+        legend = drawn(ax).get_legend()
+        assert legend is not None
+        whole, part = ax.figure.bbox, legend.get_window_extent()
+        assert whole.x0 <= part.x0 < part.x1 <= whole.x1
+        assert whole.y0 <= part.y0 < part.y1 <= whole.y1
+
+
+def test_a_great_many_clusters_do_not_make_a_picture_too_large_to_write() -> None:
+    many = found(k=500, layers=50)
+    for ax in (lesions_of([0.5] * 500).plot(), draw_composition(many), draw_embedding(many)):
+        assert max(drawn(ax).figure.bbox.size) <= 100 * 50

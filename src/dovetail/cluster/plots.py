@@ -25,6 +25,8 @@ _MARKERS = "os^Dv*PX"
 _MOST_COUNTS = 240
 """Cells up to which a picture has room for a number in each."""
 _MOST_NAMES = 40
+_MOST_CLUSTERS = 100
+"""Clusters up to which a picture grows; more share its room."""
 
 
 def draw_null(found: Clusterability, ax: Axes | None = None) -> Axes:
@@ -35,7 +37,7 @@ def draw_null(found: Clusterability, ax: Axes | None = None) -> Axes:
     >>> import dovetail as dt
     >>> found = dt.clusterability(dt.build_net("mlp:16", (8,), 4, seed=0), k=2, shuffles=5, progress=False)
     >>> draw_null(found).get_xlabel()
-    'n-cut'
+    'n-cut (further left: more clusterable)'
     """
     ax = ax or _new_axes(6, 3.5)
     title = f"n-cut {found.ncut:.4g}"
@@ -49,7 +51,7 @@ def draw_null(found: Clusterability, ax: Axes | None = None) -> Axes:
         # Room above the bars for the legend, which would hide some of them otherwise.
         ax.set_ylim(0, 1.3 * ax.get_ylim()[1])
     ax.axvline(found.ncut, color=LINE_COLOURS[1], linewidth=2, label="the network")
-    ax.set(xlabel="n-cut", ylabel="copies", title=title)
+    ax.set(xlabel="n-cut (further left: more clusterable)", ylabel="copies", title=title)
     ax.legend(frameon=False, loc="upper center", ncols=2)
     return _plain_frame(ax)
 
@@ -67,7 +69,9 @@ def draw_composition(found: Clusterability, ax: Axes | None = None) -> Axes:
     table = found.composition()
     counts = table.to_numpy()
     clusters, layers = counts.shape
-    ax = ax or _new_axes(max(4.5, 2 + 0.55 * min(layers, _MOST_NAMES)), 1.6 + 0.3 * clusters)
+    ax = ax or _new_axes(
+        max(4.5, 2 + 0.55 * min(layers, _MOST_NAMES)), 1.6 + 0.3 * min(clusters, _MOST_CLUSTERS)
+    )
     shares = counts / np.maximum([group.size for group in found.graph.groups], 1)
     image = ax.imshow(shares, cmap="Blues", vmin=0, vmax=max(shares.max(initial=0), 1e-9), aspect="auto")
     ax.figure.colorbar(image, ax=ax, label="share of the layer")
@@ -81,7 +85,7 @@ def draw_composition(found: Clusterability, ax: Axes | None = None) -> Axes:
     ax.set_xticks(list(shown), names, parse_math=False)
     if sum(map(len, names)) > 40:
         ax.tick_params(axis="x", rotation=90)
-    ax.set_yticks(range(clusters))
+    ax.set_yticks(range(0, clusters, math.ceil(clusters / _MOST_CLUSTERS)))
     ax.set(xlabel="layer", ylabel="cluster", title="units by cluster and layer")
     return ax
 
@@ -116,30 +120,27 @@ def draw_embedding(found: Clusterability, ax: Axes | None = None) -> Axes:
         low, high = _limits(values[np.isfinite(values)])
         limit(low, high)
         outside |= (values < low) | (values > high)
+    title = f"nodes by the 2nd eigenvector and {'their layer' if flat else 'the 3rd'}, coloured by cluster"
     if outside.any():
-        ax.set_title(
-            f"{outside.sum()} of {np.isfinite(x).sum()} nodes are outside", fontsize=9, color="#555555"
-        )
+        title += f"; {outside.sum()} of {np.isfinite(x).sum()} are outside"
+    ax.set_title(title, fontsize=9)
     if flat:
         ax.set_yticks(
             range(len(found.graph.groups)), [group.name for group in found.graph.groups], parse_math=False
         )
     ax.set(xlabel="second eigenvector", ylabel="layer" if flat else "third eigenvector")
-    ax.legend(
-        title="cluster",
-        markerscale=1.5,
-        loc="upper left",
-        bbox_to_anchor=(1, 1),
-        frameon=False,
-        ncols=math.ceil(found.k / 20),
-    )
+    if found.k <= _MOST_NAMES:  # more could not be told apart anyway
+        ax.legend(
+            title="cluster", markerscale=1.5, loc="upper left", bbox_to_anchor=(1, 1), frameon=False,
+            ncols=math.ceil(found.k / 20),
+        )  # fmt: skip
     return _plain_frame(ax)
 
 
 def draw_lesions(lesions: Lesions, ax: Axes | None = None) -> Axes:
     """Draw the drop in accuracy without each cluster, and those without random groups of the same make-up."""
     clusters = len(lesions.drops)
-    ax = ax or _new_axes(max(4.5, 2 + 0.4 * clusters), 3.5)
+    ax = ax or _new_axes(max(5.5, 2 + 0.4 * min(clusters, _MOST_CLUSTERS)), 3.8)
     places = np.arange(clusters)
     beside = lesions.random_drops
     # Draws beside each other, so that equal ones do not hide each other.
@@ -150,9 +151,9 @@ def draw_lesions(lesions: Lesions, ax: Axes | None = None) -> Axes:
         places, lesions.drops, s=45, color=LINE_COLOURS[1], marker="D", label="without the cluster", zorder=3
     )
     ax.axhline(0, color="black", linewidth=0.8)
-    ax.set_xticks(places)
-    ax.set(xlabel="cluster", ylabel="drop in accuracy", title=f"accuracy {lesions.accuracy:.4f}")
-    ax.legend(frameon=False, loc="lower left", bbox_to_anchor=(0, 1), ncols=2, borderaxespad=0.2)
+    ax.set_xticks(places[:: math.ceil(clusters / _MOST_CLUSTERS) or 1])
+    ax.set(xlabel="cluster", ylabel="drop in accuracy")
+    ax.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2, borderaxespad=0.2)
     ax.set_title(f"accuracy of the whole network {lesions.accuracy:.4f}", pad=28)
     return _plain_frame(ax)
 

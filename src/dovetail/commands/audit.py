@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from .output import Json, load_data, print_json, print_table, table_of
+from .output import Json, load_data, print_json
 
 if TYPE_CHECKING:
     from torch import nn
 
-    from ..cluster import Clusterability, Lesions
     from ..data import Dataset, Split
     from .audit_source import Source
 
@@ -64,8 +63,9 @@ def audit(
         int | None, typer.Option(help="Measure on so many samples, drawn by seed.", show_default="all")
     ] = None,
     draws: Annotated[
-        int, typer.Option(help="Random groups that a cluster is compared with by --lesion.")
-    ] = 20,
+        int | None,
+        typer.Option(help="Random groups that a cluster is compared with by --lesion.", show_default="20"),
+    ] = None,
     device: Annotated[
         str | None, typer.Option(help="Where to measure: cpu, cuda, cuda:1.", show_default="the first GPU")
     ] = None,
@@ -80,16 +80,22 @@ def audit(
     """
     from ..cluster import clusterability
     from ..cluster import lesion as lesioned
-    from .audit_folder import make_folder, write_audit
+    from ..errors import SpecError
+    from .audit_file import ASSUMED
+    from .audit_folder import check_folder, write_audit
+    from .audit_print import print_found, print_lesions
     from .audit_source import advice_for_the_command, read_shape, read_source
 
+    for option, value in (("--samples", samples), ("--draws", draws), ("--device", device)):
+        if lesion is None and value is not None:
+            raise SpecError(f"{option} goes with --lesion DATA: without it the network is not measured")
     if output is not None:
-        make_folder(output)
+        check_folder(output)
     data = None if lesion is None else load_data(lesion)
     shape = read_shape(input_shape) or (None if data is None else data.input_shape)
     source = read_source(checkpoint, weights, shape)
-    measured = None if data is None else _ready(source, data, samples, seed, device)
-    with advice_for_the_command():
+    with advice_for_the_command(source):
+        measured = None if data is None else _ready(source, data, samples, seed, device)
         found = clusterability(
             source.what, k, shuffles, shuffle=shuffle, seed=seed, method=method, example_input=source.example,
             norm=norm, convention=convention, progress=not as_json,
@@ -97,22 +103,32 @@ def audit(
     lesions = None
     if measured is not None:
         network, split = measured
+        draws = 20 if draws is None else draws
         lesions = lesioned(network, found, split, draws=draws, seed=seed, progress=not as_json)
     answer: dict[str, object] = {
         "checkpoint": checkpoint,
         "weights": None if weights is None else str(weights),
+        "layers_read": source.layers,
+        "sorted_by_name": source.sorted_by_name,
         "clusterability": found.to_json(),
-        "lesions": None if lesions is None else {"data": lesion, **lesions.to_json()},
+        "lesions": None
+        if lesions is None
+        else {
+            "data": lesion,
+            "classes": source.measured_classes,
+            "assumed": None if source.layers is None else ASSUMED,
+            **lesions.to_json(),
+        },
     }
     if output is not None:
         write_audit(output, found, lesions, answer)
     if as_json:
         print_json(answer)
         return
-    _print(found)
+    print_found(found, source)
     if lesions is not None:
         assert data is not None
-        _print_lesions(lesions, data)
+        print_lesions(lesions, data, source)
     if output is not None:
         typer.echo(f"In {output}: pictures, and everything measured in audit.json.")
 
@@ -130,6 +146,13 @@ def _ready(
     if data.task != "classes":
         raise DataError(f"--lesion measures how well classes are told apart, and {data.name} has {data.task}")
     split = data.test
+    if source.part is not None:
+        if source.part.classes != data.classes:
+            raise DataError(f"{source.part!r} was trained for other classes than those of {data.name}")
+        # On samples of other classes it is meant to be undecided, so that accuracy says nothing there.
+        split = split.where(torch.isin(split.y, torch.tensor(source.part.rewarded)))
+        if not len(split):
+            raise DataError(f"the test split of {data.name} has no samples of {source.part.knows}")
     if samples is not None:
         if samples < 1:
             raise SpecError(f"--samples is how many samples to measure on, 1 or more; got {samples}")
@@ -138,36 +161,3 @@ def _ready(
     network = source.network().to(check_device(device))
     check_fits(network, split)
     return network, split
-
-
-def _print(found: Clusterability) -> None:
-    typer.echo(found.verdict())
-    parts = "1 connected part" if found.components == 1 else f"{found.components} connected parts"
-    cuts = found.stability.ncuts
-    typer.echo(
-        f"{parts}; with other seeds n-cut {cuts.min():.3f} to {cuts.max():.3f}, agreement "
-        f"{found.stability.agreement:.2f} (1: the same clusters)."
-    )
-    for warning in found.warnings:
-        typer.echo(f"warning: {warning}")
-    # Layers below each other: their names may be long, and there may be many.
-    units = found.composition().T.rename_axis("layer").reset_index()
-    print_table(table_of(units, "Units by layer and cluster"))
-
-
-def _print_lesions(lesions: Lesions, data: Dataset) -> None:
-    import numpy as np
-
-    frame = lesions.to_frame().reset_index()
-    worst = np.nanargmax(lesions.class_drops, axis=1)
-    frame["hits most"] = [
-        f"{data.classes[number]} ({-lesions.class_drops[row, number]:+.2f}, random "
-        f"{-lesions.random_class_drops[row, number]:+.2f})"
-        for row, number in enumerate(worst)
-    ]
-    print_table(table_of(frame, f"Without each cluster, on the test split of {data.name}"))
-    typer.echo(
-        f"accuracy of the whole network {lesions.accuracy:.4f}. random drop: without random groups that have as many "
-        f"units in every layer, {lesions.random_drops.shape[1]} for each cluster. p more, p less: how often such a "
-        f"group hurts at least, or at most, as much as the cluster. hits most: the class that loses most without it."
-    )

@@ -17,22 +17,25 @@ if TYPE_CHECKING:
     from ..cluster import Clusterability, Lesions
 
 
-def make_folder(folder: Path) -> None:
-    """Make the folder, or say before any work is done that nothing can be written there."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise DovetailError(f"cannot make the folder {str(folder)!r}: {error.strerror}") from error
-    if not os.access(folder, os.W_OK):
-        raise DovetailError(f"cannot write into the folder {str(folder)!r}: permission denied")
+def check_folder(folder: Path) -> None:
+    """Say before any work is done that nothing can be written there; the folder itself is made when there is."""
+    there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    if not there.is_dir():
+        raise DovetailError(f"cannot make the folder {str(folder)!r}: {str(there)!r} is a file")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise DovetailError(f"cannot write into the folder {str(there)!r}: permission denied")
 
 
 def write_audit(
     folder: Path, found: Clusterability, lesions: Lesions | None, answer: dict[str, object]
 ) -> None:
     """Write the pictures and what was measured; pictures of an earlier audit that has more are removed."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DovetailError(f"cannot make the folder {str(folder)!r}: {error.strerror}") from error
     pictures: dict[str, Callable[[], Axes] | None] = {
-        "null.png": found.plot_null,
+        "null.png": found.plot_null if len(found.null) else None,
         "clusters.png": found.plot_composition,
         "embedding.png": found.plot_embedding if found.embedding.shape[1] > 1 else None,
         "lesions.png": None if lesions is None else lesions.plot,

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import torch
-from safetensors import SafetensorError, safe_open
 from torch import Tensor, nn
 
 from ..cluster.graph.matrices import PASS_MODULE, WAYS
 from ..cluster.graph.network_graph import EXAMPLE
-from ..errors import DovetailError, FileFormatError, SpecError
-from ..nets.checkpoint import load_checkpoint
+from ..errors import DovetailError, FileFormatError, ShapeError, SpecError
+from ..nets.checkpoint import is_safetensors
 from .audit_builder import built_by, from_timm
+from .audit_file import dense_network, is_part, layers_in_order, read_tensors
+
+if TYPE_CHECKING:
+    from ..specialists import Composite, Specialist
 
 _BUILDER = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
+_FILE_OF_BUILDER = re.compile(r"(.+)\.py:([A-Za-z_][\w.]*)")
 _BY_BUILDER = "name the network instead: package.module:builder --weights FILE --input-shape 3x32x32"
 _ADVICE = {PASS_MODULE: _BY_BUILDER, WAYS: _BY_BUILDER, EXAMPLE: "--input-shape, for instance 3x32x32"}
 """What to do on the command line in place of what the library says to do in Python."""
@@ -35,29 +39,37 @@ class Source:
         A network, or the tensors of a checkpoint, first layer first.
     input_shape : tuple of int, optional
         Shape of one sample, where it is known.
+    part : Specialist or Composite, optional
+        What the network is, if it comes from such a file.
+    sorted_by_name : bool
+        Whether tensors are in the order of their names, because their file keeps none.
     """
 
     what: nn.Module | Mapping[str, Tensor]
     input_shape: tuple[int, ...] | None
+    part: Specialist | Composite | None = None
+    sorted_by_name: bool = False
 
     @property
     def example(self) -> Tensor | None:
         """A sample to trace a network with."""
         return None if self.input_shape is None else torch.zeros(1, *self.input_shape)
 
+    @property
+    def layers(self) -> list[str] | None:
+        """The layers of a checkpoint as they are read; none where a network itself says what reads what."""
+        return None if isinstance(self.what, nn.Module) else layers_in_order(self.what)
+
+    @property
+    def measured_classes(self) -> list[str] | None:
+        """The classes that a specialist or composite is for, if these are not all of them."""
+        if self.part is None or len(self.part.rewarded) == len(self.part.classes):
+            return None
+        return [self.part.classes[number] for number in self.part.rewarded]
+
     def network(self) -> nn.Module:
         """Return something that can be measured: a checkpoint's dense layers become a network with ReLUs."""
-        if isinstance(self.what, nn.Module):
-            return self.what
-        from ..sculpting.pruning.start import perceptron_of
-
-        try:
-            return nn.Sequential(nn.Flatten(), *perceptron_of(self.what))
-        except DovetailError as error:
-            raise SpecError(
-                f"--lesion needs a network to measure, and weights alone say which for dense layers only ({error}); "
-                f"name a builder, package.module:builder, and the file with --weights"
-            ) from error
+        return self.what if isinstance(self.what, nn.Module) else dense_network(self.what)
 
 
 def read_source(text: str, weights: Path | None, input_shape: tuple[int, ...] | None) -> Source:
@@ -68,7 +80,11 @@ def read_source(text: str, weights: Path | None, input_shape: tuple[int, ...] | 
                 f"{text!r} is a file of weights already; --weights goes with a builder, timm: or net:"
             )
         return _from_file(Path(text), input_shape)
-    tensors = None if weights is None else _tensors(weights)
+    by_file = _FILE_OF_BUILDER.fullmatch(text)
+    if by_file:
+        module = by_file[1].removeprefix("./").replace("/", ".")
+        raise SpecError(f"{text!r} names a file; a builder is named by its module: {module}:{by_file[2]}")
+    tensors = None if weights is None else read_tensors(weights)
     kind, _, name = text.partition(":")
     if kind == "timm" and name:
         network, own_shape = from_timm(name, pretrained=tensors is None)
@@ -89,12 +105,14 @@ def read_source(text: str, weights: Path | None, input_shape: tuple[int, ...] | 
 
 
 @contextmanager
-def advice_for_the_command() -> Iterator[None]:
+def advice_for_the_command(source: Source) -> Iterator[None]:
     """Turn what errors advise to do in Python into what to do on the command line."""
     try:
         yield
     except DovetailError as error:
         text = str(error)
+        if source.sorted_by_name and isinstance(error, ShapeError) and PASS_MODULE in text:
+            text += " (layers were sorted by name: a safetensors file keeps no order)"
         for in_python, here in _ADVICE.items():
             text = text.replace(in_python, here)
         raise type(error)(text) from error
@@ -117,7 +135,7 @@ def read_shape(text: str | None) -> tuple[int, ...] | None:
 
 
 def _from_file(path: Path, input_shape: tuple[int, ...] | None) -> Source:
-    if _is_part(path):
+    if is_part(path):
         from ..specialists import Composite, open_file
         from ..specialists.networks import network_of
 
@@ -126,32 +144,14 @@ def _from_file(path: Path, input_shape: tuple[int, ...] | None) -> Source:
             raise SpecError(
                 f"{str(path)!r} averages the logits of {len(part)} networks; audit them one by one"
             )
-        return Source(network_of(part.basis, part.state_dict()), part.basis.input_shape)
-    return Source(_tensors(path), input_shape)
-
-
-def _is_part(path: Path) -> bool:
-    """Whether a file says that it is one of our specialists or composites."""
-    try:
-        with safe_open(path, framework="pt") as file:
-            content = json.loads((file.metadata() or {}).get("dovetail", "null"))
-    except (SafetensorError, OSError, ValueError):
-        return False  # reading it as weights says what is wrong with it, if anything is
-    return isinstance(content, dict) and content.get("schema") == "dovetail/1"
-
-
-def _tensors(path: Path) -> dict[str, Tensor]:
-    """Return the weights in a file, without the masks of a sculpted network."""
-    found = {name: tensor for name, tensor in load_checkpoint(path).items() if not name.startswith("masks/")}
-    for prefix in ("module.", "_orig_mod."):  # what DataParallel and torch.compile put in front
-        if all(name.startswith(prefix) for name in found):
-            found = {name.removeprefix(prefix): tensor for name, tensor in found.items()}
-    return found
+        return Source(network_of(part.basis, part.state_dict()), part.basis.input_shape, part)
+    return Source(read_tensors(path), input_shape, sorted_by_name=is_safetensors(path))
 
 
 def _from_spec(spec: str, tensors: Mapping[str, Tensor] | None, shape: tuple[int, ...] | None) -> nn.Module:
-    from ..nets import build_net
+    from ..nets import NetSpec, build_net
 
+    NetSpec.parse(spec)  # a misspelt name before all that would be missing for it
     if tensors is None or shape is None:
         missing = "--weights FILE" if tensors is None else "--input-shape"
         raise SpecError(f"net:{spec} needs {missing}: a spec alone says neither the weights nor the inputs")
