@@ -129,3 +129,19 @@ def test_our_warnings_are_one_line(
         warnings.simplefilter("always")
         cli.main()
     assert capsys.readouterr().err == "warning: they will clash\n"
+
+
+def test_an_interrupted_command_says_that_it_stopped(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    from dovetail import cli
+
+    monkeypatch.setattr("dovetail.data.catalogue", interrupted)
+    monkeypatch.setattr(sys, "argv", ["dovetail", "data", "list"])
+    with pytest.raises(SystemExit) as end:
+        cli.main()
+    assert end.value.code == 130
+    assert capsys.readouterr().err.splitlines()[-1] == "stopped"

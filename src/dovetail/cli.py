@@ -57,6 +57,10 @@ app.command()(modules)
 app.command()(audit)
 
 
+_INTERRUPTED = 130
+"""The status that shells expect of a command ended by Ctrl-C."""
+
+
 def main() -> None:
     """Run the command: exit status 0 when done, 1 with one line on an error, 2 on wrong usage."""
     arguments = [argument for argument in sys.argv[1:] if argument != "--debug"]
@@ -70,8 +74,10 @@ def main() -> None:
         app(args=arguments, prog_name="dovetail")
     except DovetailError as error:
         _fail(f"error: {error}", debug)
-    except KeyboardInterrupt:
-        _fail("stopped", debug, status=130)
+    except SystemExit as end:
+        if end.code == _INTERRUPTED:  # typer has caught the interruption, and says nothing
+            _fail("stopped", debug, status=_INTERRUPTED)
+        raise
     except BrokenPipeError:
         sys.stderr.close()  # the reader has left; there is no one to tell
         sys.exit(1)

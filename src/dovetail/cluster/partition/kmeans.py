@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 Points: TypeAlias = NDArray[np.floating]
 Labels: TypeAlias = NDArray[np.int64]
 
-_ROUNDS = ((16, 4), (8, 8), (3, 300))
+_ROUNDS = ((20, 5), (8, 10), (4, 300))
 """So many of the best starts take so many steps more: most of what full runs of all would do is never the best of them.
 
 The last number is the most steps that scikit-learn takes, too.
