@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from ..axes import new_axes, plain_frame
 from ..colours import GREY, LINE_COLOURS
 from ..errors import SpecError
 
@@ -39,7 +40,7 @@ def draw_null(found: Clusterability, ax: Axes | None = None) -> Axes:
     >>> draw_null(found).get_xlabel()
     'n-cut (further left: more clusterable)'
     """
-    ax = ax or _new_axes(6, 3.5)
+    ax = ax or new_axes((6, 3.5))
     title = f"n-cut {found.ncut:.4g}"
     if len(found.null):
         bins = min(30, max(5, math.ceil(2 * math.sqrt(len(found.null)))))
@@ -53,7 +54,7 @@ def draw_null(found: Clusterability, ax: Axes | None = None) -> Axes:
     ax.axvline(found.ncut, color=LINE_COLOURS[1], linewidth=2, label="the network")
     ax.set(xlabel="n-cut (further left: more clusterable)", ylabel="copies", title=title)
     ax.legend(frameon=False, loc="upper center", ncols=2)
-    return _plain_frame(ax)
+    return plain_frame(ax)
 
 
 def draw_composition(found: Clusterability, ax: Axes | None = None) -> Axes:
@@ -69,8 +70,8 @@ def draw_composition(found: Clusterability, ax: Axes | None = None) -> Axes:
     table = found.composition()
     counts = table.to_numpy()
     clusters, layers = counts.shape
-    ax = ax or _new_axes(
-        max(4.5, 2 + 0.55 * min(layers, _MOST_NAMES)), 1.6 + 0.3 * min(clusters, _MOST_CLUSTERS)
+    ax = ax or new_axes(
+        (max(4.5, 2 + 0.55 * min(layers, _MOST_NAMES)), 1.6 + 0.3 * min(clusters, _MOST_CLUSTERS))
     )
     shares = counts / np.maximum([group.size for group in found.graph.groups], 1)
     image = ax.imshow(shares, cmap="Blues", vmin=0, vmax=max(shares.max(initial=0), 1e-9), aspect="auto")
@@ -105,7 +106,7 @@ def draw_embedding(found: Clusterability, ax: Axes | None = None) -> Axes:
     """
     if found.embedding.shape[1] < 2:
         raise SpecError(f"there is no embedding to draw: {found.method} clustering does not make one")
-    ax = ax or _new_axes(7, 5)
+    ax = ax or new_axes((7, 5))
     x = found.embedding[:, 1]
     flat = found.embedding.shape[1] == 2
     y = found.graph.group_of.astype(float) if flat else found.embedding[:, 2]
@@ -134,13 +135,13 @@ def draw_embedding(found: Clusterability, ax: Axes | None = None) -> Axes:
             title="cluster", markerscale=1.5, loc="upper left", bbox_to_anchor=(1, 1), frameon=False,
             ncols=math.ceil(found.k / 20),
         )  # fmt: skip
-    return _plain_frame(ax)
+    return plain_frame(ax)
 
 
 def draw_lesions(lesions: Lesions, ax: Axes | None = None) -> Axes:
     """Draw the drop in accuracy without each cluster, and those without random groups of the same make-up."""
     clusters = len(lesions.drops)
-    ax = ax or _new_axes(max(5.5, 2 + 0.4 * min(clusters, _MOST_CLUSTERS)), 3.8)
+    ax = ax or new_axes((max(5.5, 2 + 0.4 * min(clusters, _MOST_CLUSTERS)), 3.8))
     places = np.arange(clusters)
     beside = lesions.random_drops
     # Draws beside each other, so that equal ones do not hide each other.
@@ -155,7 +156,7 @@ def draw_lesions(lesions: Lesions, ax: Axes | None = None) -> Axes:
     ax.set(xlabel="cluster", ylabel="drop in accuracy")
     ax.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2, borderaxespad=0.2)
     ax.set_title(f"accuracy of the whole network {lesions.accuracy:.4f}", pad=28)
-    return _plain_frame(ax)
+    return plain_frame(ax)
 
 
 def _look(cluster: int) -> tuple[str, str]:
@@ -176,14 +177,3 @@ def _limits(values: NDArray[np.float64]) -> tuple[float, float]:
         float(least if least > low - near else low - room) - 1e-9,
         float(most if most < high + near else high + room) + 1e-9,
     )
-
-
-def _new_axes(width: float, height: float) -> Axes:
-    import matplotlib.pyplot as plt
-
-    return plt.subplots(figsize=(width, height), layout="constrained")[1]
-
-
-def _plain_frame(ax: Axes) -> Axes:
-    ax.spines[["top", "right"]].set_visible(False)
-    return ax

@@ -9,6 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from ..axes import new_axes, plain_frame
 from ..colours import GREY, line_colours
 from ..errors import unknown_name
 from .connectivity import TOLERANCE
@@ -50,7 +51,7 @@ def plot_confusion(score: Score, ax: Axes | None = None) -> Axes:
     >>> plot_confusion(score).get_ylabel()
     'true class'
     """
-    ax = ax or _new_axes()
+    ax = ax or new_axes()
     shares = row_shares(score.confusion)
     image = ax.imshow(shares.numpy(), cmap="Blues", vmin=0, vmax=1)
     ax.figure.colorbar(image, ax=ax, label="share of the true class")
@@ -90,7 +91,7 @@ def plot_per_class(score: Score, what: PerClass = "accuracy", ax: Axes | None = 
     from matplotlib.patches import Patch
 
     values = per_class_values(score, what)
-    ax = ax or _new_axes()
+    ax = ax or new_axes()
     kinds = ["rewarded" if number in score.rewarded else "other classes" for number in range(len(values))]
     colours = {"rewarded": REWARDED_COLOUR, "other classes": OTHER_COLOUR}
     ax.bar(range(len(values)), values, color=[colours[kind] for kind in kinds])
@@ -116,7 +117,7 @@ def plot_per_class(score: Score, what: PerClass = "accuracy", ax: Axes | None = 
         ax.text(0.5, 0.5, NOTHING_TO_SHOW, transform=ax.transAxes, ha="center", va="bottom")
     _name_classes(ax.xaxis, score)
     ax.set(xlim=(-0.6, len(values) - 0.4), xlabel="class", ylabel=PER_CLASS_LABELS[what])
-    return _plain_frame(ax)
+    return plain_frame(ax)
 
 
 def plot_reliability(score: Score, ax: Axes | None = None) -> Axes:
@@ -130,7 +131,7 @@ def plot_reliability(score: Score, ax: Axes | None = None) -> Axes:
     >>> plot_reliability(score).get_title()
     'expected calibration error 0.000'
     """
-    ax = ax or _new_axes()
+    ax = ax or new_axes()
     count, confidence, accuracy = (
         column.numpy() for column in score.reliability[score.reliability[:, 0] > 0].T
     )
@@ -149,7 +150,7 @@ def plot_reliability(score: Score, ax: Axes | None = None) -> Axes:
     ax.set_title(f"expected calibration error {score.calibration_error:.3f}")
     for handle in ax.legend(frameon=False).legend_handles[1:]:
         handle.set_sizes([30])  # type: ignore[union-attr]  # else as large as the largest bin
-    return _plain_frame(ax)
+    return plain_frame(ax)
 
 
 def plot_connectivity(paths: Sequence[Connectivity], ax: Axes | None = None) -> Axes:
@@ -163,7 +164,7 @@ def plot_connectivity(paths: Sequence[Connectivity], ax: Axes | None = None) -> 
     >>> plot_connectivity([Connectivity("3", "8", t, t + 1, torch.tensor([0.0, 1.5, 0.0]))]).get_title()
     '3 → 8'
     """
-    ax = ax or _new_axes()
+    ax = ax or new_axes()
     names = [f"{shortened(path.first)} → {shortened(path.second)}" for path in paths]
     lines = [
         ax.plot(path.t.numpy(), path.relative.numpy(), color=colour)[0]
@@ -176,7 +177,7 @@ def plot_connectivity(paths: Sequence[Connectivity], ax: Axes | None = None) -> 
         _legend_beside(ax, lines, names)
     ax.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0\nfirst", "¼", "½\nsum", "¾", "1\nsecond"])
     ax.set(xlim=(0, 1), xlabel="t, place on the path", ylabel="loss above the straight line (%)")
-    return _plain_frame(ax)
+    return plain_frame(ax)
 
 
 def plot_merge_curve(curves: Mapping[str, MergeCurve], ax: Axes | None = None) -> Axes:
@@ -193,7 +194,7 @@ def plot_merge_curve(curves: Mapping[str, MergeCurve], ax: Axes | None = None) -
     """
     from matplotlib.ticker import MaxNLocator
 
-    ax, lines = ax or _new_axes(), []
+    ax, lines = ax or new_axes(), []
     for curve, colour in zip(curves.values(), line_colours(len(curves)), strict=True):
         merged = range(1, curve.accuracy.shape[1] + 1)
         mean, sd = curve.accuracy.mean(0), spread(curve.accuracy)
@@ -205,7 +206,7 @@ def plot_merge_curve(curves: Mapping[str, MergeCurve], ax: Axes | None = None) -
         _legend_beside(ax, lines, list(curves))
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.set(xlabel="specialists merged", ylabel="rewarded accuracy (mean ± sd)")
-    return _plain_frame(ax)
+    return plain_frame(ax)
 
 
 def plot_probes(audit: DropAudit, ax: Axes | None = None) -> Axes:
@@ -218,7 +219,7 @@ def plot_probes(audit: DropAudit, ax: Axes | None = None) -> Axes:
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['composite without it', 'raw inputs']
     """
-    ax = ax or _new_axes()
+    ax = ax or new_axes()
     names, values = list(audit.probes), list(audit.probes.values())
     colours = [REWARDED_COLOUR if name == "composite without it" else OTHER_COLOUR for name in names]
     bars = ax.barh(range(len(names)), [value - 0.5 for value in values], left=0.5, color=colours)
@@ -228,7 +229,7 @@ def plot_probes(audit: DropAudit, ax: Axes | None = None) -> Axes:
     ax.set_xlim(min([0.5, *values]), 1)
     ax.set_title(f"linear probe for {shortened(audit.names)} (chance: .5)", parse_math=False)
     ax.set_xlabel("balanced accuracy")
-    return _plain_frame(ax)
+    return plain_frame(ax)
 
 
 def plot_history(
@@ -258,7 +259,7 @@ def plot_history(
     for history in histories:
         if name not in history.values:
             raise unknown_name("value of a history", name, history.values)
-    ax, lines = ax or _new_axes(), []
+    ax, lines = ax or new_axes(), []
     for history, colour in zip(histories, line_colours(len(histories)), strict=True):
         means = history[name].nanmean(1)
         lines += ax.plot(range(1, len(means) + 1), means.numpy(), color=colour, marker="o", markersize=3)
@@ -266,18 +267,7 @@ def plot_history(
         _legend_beside(ax, lines, [f"round {number}" for number in range(1, len(histories) + 1)])
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.set(xlabel="epochs trained", ylabel=HISTORY_LABELS.get(name, name))
-    return _plain_frame(ax)
-
-
-def _new_axes() -> Axes:
-    import matplotlib.pyplot as plt
-
-    return plt.subplots(layout="constrained")[1]
-
-
-def _plain_frame(ax: Axes) -> Axes:
-    ax.spines[["top", "right"]].set_visible(False)
-    return ax
+    return plain_frame(ax)
 
 
 def _reference_line(ax: Axes, height: float, label: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ...axes import new_axes, plain_frame
 from ...colours import GREY, line_colours
 from ...errors import SpecError
 from ..drawing.module_style import counted, layer_name
@@ -54,7 +55,7 @@ def plot_metric(hierarchy: Hierarchy, layer: int | None = None, ax: Axes | None 
         clusterings = {layer: clusterings[layer]}
     drawn = {number: clustering for number, clustering in clusterings.items() if clustering.metric}
     score = next((clustering.score for clustering in drawn.values()), "modularity")
-    ax = ax or _new_axes()
+    ax = ax or new_axes()
     for (number, clustering), colour in zip(drawn.items(), line_colours(len(drawn)), strict=True):
         decided = "" if clustering.chosen == clustering.best else ", by the tests"
         clusters = counted(clustering.chosen, "cluster")
@@ -74,11 +75,4 @@ def plot_metric(hierarchy: Hierarchy, layer: int | None = None, ax: Axes | None 
         ax.text(0.5, 0.5, "no score: fewer than three units", color=GREY, ha="center", transform=ax.transAxes)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.set(xlabel="number of clusters", ylabel=_LABELS.get(score, score))
-    ax.spines[["top", "right"]].set_visible(False)
-    return ax
-
-
-def _new_axes() -> Axes:
-    import matplotlib.pyplot as plt
-
-    return plt.subplots(layout="constrained")[1]
+    return plain_frame(ax)
