@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 TORCH := $(shell grep '^torch==' constraints.txt)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test slow lint format bench clean
+.PHONY: demo test slow lint format bench results clean
 
 demo: $(VENV)/.ready
 	$(BIN)/dovetail demo
@@ -30,6 +30,9 @@ bench: $(VENV)/.ready
 	$(BIN)/python bench/population.py
 	$(BIN)/python bench/sculpt.py
 	$(BIN)/python bench/cluster.py
+
+results: $(VENV)/.ready
+	$(BIN)/python docs/results_page.py
 
 $(VENV)/.ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)

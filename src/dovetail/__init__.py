@@ -1,8 +1,8 @@
 """Neural networks made of parts that fit.
 
-The names below, and those that the folders `data`, `nets`, `prune`, `population`, `specialists`, `sculpting` and
-`cluster` export, are the public surface; everything else may change between versions. They are imported on first use,
-so that ``import dovetail`` (and ``dovetail --help``) does not wait for torch.
+The names below, and those that the folders `data`, `nets`, `prune`, `population`, `specialists`, `sculpting`,
+`cluster`, `recipes` and `engine` export, are the public surface; everything else may change between versions. They are
+imported on first use, so that ``import dovetail`` (and ``dovetail --help``) does not wait for torch.
 
 Examples
 --------
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         train_networks,
     )
     from .data import BooleanTask, Dataset, Split, boolean_task, load
+    from .engine import reproduce
     from .nets import build_net, net_builder
     from .population import Population, recompute_batch_norm
     from .sculpting import Hierarchy, Statue, detect_modules, sculpt, sculpt_seeds
@@ -76,6 +77,7 @@ _HOMES = {
     "network_graph": "cluster",
     "open": "specialists",
     "recompute_batch_norm": "population",
+    "reproduce": "engine",
     "rescale_": "cluster",
     "sculpt": "sculpting",
     "sculpt_seeds": "sculpting",
@@ -114,6 +116,7 @@ __all__ = [
     "network_graph",
     "open",
     "recompute_batch_norm",
+    "reproduce",
     "rescale_",
     "sculpt",
     "sculpt_seeds",

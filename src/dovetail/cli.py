@@ -17,6 +17,7 @@ from .commands.compose import compose
 from .commands.demo import demo
 from .commands.inspect import inspect
 from .commands.modules import modules
+from .commands.reproduce import reproduce
 from .commands.sculpt import sculpt
 from .commands.train import train
 from .errors import CompatibilityWarning, DovetailError
@@ -55,6 +56,7 @@ app.command()(inspect)
 app.command()(sculpt)
 app.command()(modules)
 app.command()(audit)
+app.command()(reproduce)
 
 
 _INTERRUPTED = 130

@@ -54,7 +54,7 @@ def table_of(frame: pd.DataFrame, title: str | None = None, digits: int = 4) -> 
     """Return a data frame as a table: numbers to the right, what is missing as a dash."""
     import pandas as pd
 
-    from ..report.table import cell_text
+    from ..cells import cell_text
 
     table = Table(title=title)
     for name in frame.columns:

@@ -7,7 +7,7 @@ because the wording decides what the stacked version costs; the result is the sa
   what they belong to; transposed ones, which `vmap` would give, make all that follows several times slower;
 - a convolution over few input values per output (a first layer) as a product of patches: as a grouped
   convolution, which is what `vmap` would make of it, each group is too thin for the hardware;
-- max-pooling without overlap on CUDA with a backward pass of its own, one scatter;
+- max-pooling without overlap on CUDA with a backward pass of its own (see `pooling`);
 - dropout, `rand_like` and `randn_like` with noise that belongs to the member (see `noise`).
 """
 
@@ -23,6 +23,7 @@ from torch.func import functional_call
 from torch.overrides import TorchFunctionMode
 
 from .noise import Noise
+from .pooling import max_pool2d_apart
 
 _PATCH_VALUES = 80
 """Largest patch (input channels × kernel area) for which a convolution is done as a product of patches."""
@@ -70,37 +71,6 @@ def patch_conv2d(
         patches = torch.cat([patches, torch.ones_like(patches[:, :1])], 1)
         kernels = torch.cat([kernels, bias.unsqueeze(1)], 1)
     return (kernels @ patches).view(len(x), len(weight), height, width)
-
-
-class _MaxPool(torch.autograd.Function):
-    """Max-pooling without overlap: no two windows share a position, so gradients are put, not added."""
-
-    generate_vmap_rule = True
-
-    @staticmethod
-    def forward(x: Tensor, kernel: tuple[int, ...]) -> tuple[Tensor, Tensor]:
-        return F.max_pool2d(x, kernel, return_indices=True)
-
-    @staticmethod
-    def setup_context(
-        ctx: Any, inputs: tuple[Tensor, tuple[int, ...]], output: tuple[Tensor, Tensor]
-    ) -> None:
-        ctx.mark_non_differentiable(output[1])
-        ctx.save_for_backward(output[1])
-        ctx.input_shape = inputs[0].shape
-
-    @staticmethod
-    def backward(ctx: Any, gradient: Tensor, _: Tensor) -> tuple[Tensor, None]:
-        (positions,) = ctx.saved_tensors
-        zeros = gradient.new_zeros(ctx.input_shape).flatten(-2)
-        return zeros.scatter(-1, positions.flatten(-2), gradient.flatten(-2)).view(ctx.input_shape), None
-
-
-def max_pool2d_apart(x: Tensor, kernel: tuple[int, ...]) -> Tensor:
-    """Max-pooling without overlap, with a backward pass of its own."""
-    values, _ = _MaxPool.apply(x, kernel)  # type: ignore[no-untyped-call]
-    result: Tensor = values
-    return result
 
 
 class MemberOperations(TorchFunctionMode):

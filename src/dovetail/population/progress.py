@@ -14,20 +14,21 @@ _WIDE = 110
 class FitProgress:
     """Counts network-steps, one step of one member, or other units of work.
 
-    Nothing is shown when ``show`` is false or when the error stream is not a terminal.
+    Nothing is shown when ``show`` is false or when the error stream is not a terminal; no rate without a ``unit``.
     """
 
-    def __init__(self, title: str, total: int, *, show: bool, unit: str = "steps") -> None:
+    def __init__(self, title: str, total: int, *, show: bool, unit: str | None = "steps") -> None:
         self._unit = unit
         console = Console(stderr=True)
         wide = console.width >= _WIDE
+        rated = wide and unit is not None
         self._bar = Progress(
             TextColumn("{task.description}"),
             BarColumn(bar_width=20 if wide else 6),
             TextColumn("{task.percentage:>3.0f} %"),
             TimeRemainingColumn(compact=True),
             TextColumn("{task.fields[news]}"),
-            *([TextColumn("{task.fields[rate]}")] if wide else []),
+            *([TextColumn("{task.fields[rate]}")] if rated else []),
             console=console,
             transient=True,
             disable=not (show and console.is_terminal),

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import numbers
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from ..cells import cell_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,23 +57,3 @@ def _label(name: object) -> str:
     """Return the name of a row or column; several levels of names become one."""
     levels = name if isinstance(name, tuple | list) else [name]
     return escape(", ".join(str(level) for level in levels if level is not None))
-
-
-def cell_text(value: Any, digits: int) -> str:
-    """Return a value as a reader wants it: a dash for what is missing, yes and no, numbers with some digits.
-
-    Examples
-    --------
-    >>> [cell_text(value, 2) for value in (None, True, 3, 0.123, 1e-9)]
-    ['–', 'yes', '3', '0.12', '1.0e-09']
-    """
-    import pandas as pd
-
-    if pd.api.types.is_scalar(value) and pd.isna(value):
-        return "–"
-    if pd.api.types.is_bool(value):
-        return "yes" if value else "no"
-    if isinstance(value, numbers.Real) and not isinstance(value, numbers.Integral):
-        number = float(value)
-        return f"{number:.1e}" if 0 < abs(number) < 10**-digits else f"{number:.{digits}f}"
-    return str(value)

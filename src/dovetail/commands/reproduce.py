@@ -1,0 +1,139 @@
+"""``dovetail reproduce``: run a table or figure of a paper."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.table import Table
+
+from ..errors import DovetailError
+from .output import Json, print_json, print_table, table_of
+
+if TYPE_CHECKING:
+    from ..engine import Plan, Run
+    from ..recipes import Unit
+
+_PAPERS = {
+    "maxent": "Composable Sparse Subnetworks via Maximum-Entropy Principle",
+    "sculpt": "Neural Sculpting",
+    "cluster": "Clusterability in Neural Networks",
+    "beyond": "Beyond the papers",
+}
+
+
+def reproduce(
+    name: Annotated[str | None, typer.Argument(help="The recipe; leave it out for the list.")] = None,
+    scale: Annotated[str, typer.Option(help="smoke: in small, in seconds; paper: as published.")] = "smoke",
+    folder: Annotated[
+        Path | None, typer.Option("--output", "-o", help="The run's folder; runs/NAME-SCALE by default.")
+    ] = None,
+    engine: Annotated[str, typer.Option(help="local: this machine; ray: a Ray cluster.")] = "local",
+    address: Annotated[str | None, typer.Option(help="Of the Ray cluster.")] = None,
+    jobs: Annotated[
+        int | None, typer.Option(help="Workers on each GPU (1 by default), or on the CPU (one a core).")
+    ] = None,
+    device: Annotated[str | None, typer.Option(help="Work there only: cpu, cuda, cuda:1.")] = None,
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", help="Only show the units, their memory and how long they should take."),
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Run a table or figure of a paper; print our numbers beside the published ones.
+
+    A run can be stopped at any time and goes on where it was when the same command is given again.
+    """
+    if name is None:
+        _list(as_json)
+        return
+    from ..engine import plan
+    from ..engine import reproduce as run_recipe
+
+    if dry_run:
+        _print_plan(plan(name, scale, folder), as_json)  # type: ignore[arg-type]
+        return
+    run = run_recipe(
+        name, scale, folder, engine=engine, address=address, jobs=jobs, device=device,  # type: ignore[arg-type]
+    )  # fmt: skip
+    _print_run(run, as_json)
+    if run.failed:
+        units = len(run.failed) + len(run.finished)
+        raise DovetailError(f"{len(run.failed)} of {units} units could not be done: {_reasons(run.failed)}")
+
+
+def _list(as_json: bool) -> None:
+    from ..recipes import recipes
+
+    found = recipes()
+    if as_json:
+        print_json([{"name": r.name, "paper": r.paper, "title": r.title, "shows": r.shows} for r in found])
+        return
+    for paper, title in _PAPERS.items():
+        table = Table(title=title, title_justify="left")
+        for column in ("recipe", "what", "shows"):
+            table.add_column(column)
+        for recipe in found:
+            if recipe.paper == paper:
+                table.add_row(recipe.name, recipe.title, recipe.shows)
+        print_table(table)
+
+
+def _print_plan(found: Plan, as_json: bool) -> None:
+    frame = found.to_frame()
+    totals = {f"{count} GPU{'s' * (count > 1)}": found.seconds(count, "cuda") for count in (1, 8, 64)}
+    totals |= {f"{count} core{'s' * (count > 1)}": found.seconds(count, "cpu") for count in (1, 2, 16)}
+    if as_json:
+        print_json({"units": frame.to_dict("records"), "seconds": totals})
+        return
+    print_table(table_of(frame, digits=1))
+    missing = sum(not one.done for one in found.units)
+    times = ", ".join(f"{_duration(value)} on {name}" for name, value in totals.items())
+    typer.echo(
+        f"{len(found.units)} units, {missing} to do: about {times} (GPUs like the H200 that was measured)."
+    )
+
+
+def _print_run(run: Run, as_json: bool) -> None:
+    if as_json:
+        tables = [
+            {"title": table.title, "note": table.note, "rows": table.frame.to_dict("records")}
+            for table in run.tables
+        ]
+        print_json(
+            {"recipe": run.recipe.name, "scale": run.scale, "folder": str(run.folder), "tables": tables}
+        )
+        return
+    for table in run.tables:
+        print_table(table_of(table.wide(), table.title, table.digits))
+        if table.note:
+            typer.echo(table.note + "\n")
+    if run.finished:
+        print(f"In {run.folder}: table.md, figures, results.jsonl.", file=sys.stderr)
+
+
+def _reasons(failed: Mapping[Unit, str]) -> str:
+    """Return every reason once, with the first unit that it was given for."""
+    groups: dict[str, list[Unit]] = {}
+    for unit, reason in failed.items():
+        groups.setdefault(reason, []).append(unit)
+    return "; ".join(
+        f"{reason} [{units[0].label}{f' and {len(units) - 1} more' if len(units) > 1 else ''}]"
+        for reason, units in groups.items()
+    )
+
+
+def _duration(seconds: float) -> str:
+    """Return a time in words.
+
+    Examples
+    --------
+    >>> _duration(42), _duration(600), _duration(9000)
+    ('42 s', '10 min', '2.5 h')
+    """
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

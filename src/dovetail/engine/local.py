@@ -1,0 +1,153 @@
+"""Units on this machine: on every GPU, else on every core."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator, Sequence
+from queue import Empty, Queue
+from typing import IO
+
+from ..recipes import Unit
+from .machine import places
+from .outcome import Outcome
+from .perform import perform
+
+_ATTEMPTS = 3
+"""How many workers may die over a unit before it is given up."""
+
+
+class LocalEngine:
+    """Does units in processes of their own, one at a time on each place.
+
+    Parameters
+    ----------
+    jobs : int, optional
+        Workers on each GPU, or on the CPU; see `places`. Several on one GPU pay where one unit does not fill it, best
+        with NVIDIA's Multi-Process Service running.
+    device : str, optional
+        Work there only.
+    """
+
+    def __init__(self, *, jobs: int | None = None, device: str | None = None) -> None:
+        self.places = places(jobs, device)
+
+    def run(self, units: Sequence[Unit]) -> Iterator[Outcome]:
+        """Do units and yield what became of each, in the order in which they end."""
+        if len(self.places) == 1 or len(units) <= 1:
+            for unit in units:
+                yield perform(unit, self.places[0])
+            return
+        waiting: Queue[Unit] = Queue()
+        for unit in units:
+            waiting.put(unit)
+        done: Queue[Outcome | BaseException] = Queue()
+        crew = [_Worker(place) for place in self.places[: len(units)]]
+        try:
+            for worker in crew:
+                threading.Thread(target=worker.serve, args=(waiting, done), daemon=True).start()
+            for _ in units:
+                outcome = _next(done)
+                if isinstance(outcome, BaseException):
+                    raise outcome
+                yield outcome
+        finally:
+            for worker in crew:
+                worker.stop()
+
+
+def _next(done: Queue[Outcome | BaseException]) -> Outcome | BaseException:
+    while True:
+        try:
+            # A wait without end cannot be interrupted everywhere.
+            return done.get(timeout=1.0)
+        except Empty:
+            continue
+
+
+class _Worker:
+    """A process on one place, started when there is work and again if it dies."""
+
+    def __init__(self, place: str) -> None:
+        self._place = place
+        self._process: subprocess.Popen[str] | None = None
+        self._messages: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
+        self._stopped = False
+
+    def serve(self, waiting: Queue[Unit], done: Queue[Outcome | BaseException]) -> None:
+        """Do units until none is waiting."""
+        try:
+            while not self._stopped:
+                try:
+                    unit = waiting.get_nowait()
+                except Empty:
+                    break
+                done.put(self._do(unit))
+        except BaseException as error:
+            done.put(error)
+        finally:
+            self.stop()
+
+    def _do(self, unit: Unit) -> Outcome:
+        for _ in range(_ATTEMPTS):
+            process = self._start()
+            assert process.stdin is not None
+            assert process.stdout is not None
+            try:
+                process.stdin.write(json.dumps({"work": unit.work, "settings": unit.settings}) + "\n")
+                process.stdin.flush()
+                reply = process.stdout.readline()
+            except OSError:  # it died before it could read
+                reply = ""
+            if reply.endswith("\n"):
+                return Outcome(unit, **json.loads(reply))
+            status = process.wait()
+            if self._stopped:
+                break
+        said = self._last_words()
+        return Outcome(
+            unit,
+            error=f"the process that did it died {_ATTEMPTS} times ({_reason(status)}){said and ': '}{said}",
+        )
+
+    def _start(self) -> subprocess.Popen[str]:
+        if self._process is None or self._process.poll() is not None:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "dovetail.engine.worker", self._place],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._messages,
+                text=True,
+                env={**os.environ, **dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")},
+                start_new_session=True,  # Ctrl-C is for the one that leads
+            )
+        return self._process
+
+    def _last_words(self) -> str:
+        self._messages.seek(0)
+        lines = self._messages.read().decode(errors="replace").split("\n")
+        return next((line.strip()[:200] for line in reversed(lines) if line.strip()), "")
+
+    def stop(self) -> None:
+        """End the process, whatever it is doing."""
+        self._stopped = True
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+
+
+def _reason(status: int) -> str:
+    """Return what a status of a process means.
+
+    Examples
+    --------
+    >>> _reason(-9), _reason(1)
+    ('killed, perhaps for want of memory', 'status 1')
+    """
+    if status == -9:
+        return "killed, perhaps for want of memory"
+    return f"signal {-status}" if status < 0 else f"status {status}"

@@ -1,0 +1,62 @@
+"""Do one unit, here, in such a way that it gives the same wherever it is done."""
+
+from __future__ import annotations
+
+import time
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+from threadpoolctl import threadpool_limits
+
+from ..errors import DovetailError
+from ..recipes import Unit, find_work
+from ..recipes.unit import canonical
+from .outcome import Outcome
+
+
+def perform(unit: Unit, device: str) -> Outcome:
+    """Do a unit on a device; say what came out, or why nothing did.
+
+    A unit uses one CPU core. So as many run side by side as there are cores, and sums come out the same on a machine
+    with two cores and on one with sixty: how a sum is shared out between threads decides its last bits.
+    """
+    place = torch.device(device)
+    begun = time.perf_counter()
+    try:
+        with _settled(place):
+            row = find_work(unit.work).run(unit.settings, place)
+        canonical(row)  # what is not JSON would be lost
+    except DovetailError as error:
+        return Outcome(unit, error=str(error))
+    except torch.OutOfMemoryError as error:
+        return Outcome(unit, error=f"{device} has too little memory: {str(error).splitlines()[0]}")
+    except Exception as error:
+        return Outcome(
+            unit, error=f"internal error: {type(error).__name__}: {error}", trace=traceback.format_exc()
+        )
+    return Outcome(unit, row, time.perf_counter() - begun, device_name(place))
+
+
+def device_name(device: torch.device) -> str:
+    """Return what a device is called, such as ``"NVIDIA H200"``; ``"cpu"`` for a CPU."""
+    return torch.cuda.get_device_name(device) if device.type == "cuda" else device.type
+
+
+@contextmanager
+def _settled(device: torch.device) -> Iterator[None]:
+    """Set threads and precision for a unit, and put them back."""
+    threads, precision = torch.get_num_threads(), torch.get_float32_matmul_precision()
+    torch.set_num_threads(1)
+    if device.type == "cuda":
+        # Products of float32 matrices in TF32: a relative error of 3e-4, far below the spread between seeds, and
+        # a step of the paper's networks takes 20 % less (docs/performance.md).
+        torch.set_float32_matmul_precision("high")
+        torch.cuda.set_device(device)
+    try:
+        with threadpool_limits(1):
+            yield
+    finally:
+        torch.set_num_threads(threads)
+        torch.set_float32_matmul_precision(precision)

@@ -1,0 +1,214 @@
+"""Units on a Ray cluster: the same units as on one machine, each of them a Ray task.
+
+Every node has Dovetail installed, in the version of the process that leads; only that process writes results. Real data
+is found on a node as on any machine: in ``$DOVETAIL_DATA``, which is passed on and so names a folder that all nodes
+see, or in the node's own cache. What a lost worker or node had in hand is done again elsewhere; if the cluster's head
+is lost, Ray ends the program after a minute, and the run goes on from what was kept when it is started again.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import socket
+import time
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from .._version import __version__
+from ..errors import DovetailError, SpecError
+from ..recipes import Unit
+from .outcome import Outcome
+from .perform import perform
+from .ray_connection import connected, import_ray, one_line
+
+_RETRIES = 4
+"""How often Ray does a unit again whose worker or node was lost."""
+_LOOK_SECONDS = 20.0
+"""How often to look whether there is still something to run on, while no unit ends."""
+_PATIENCE_SECONDS = 300.0
+"""How long to wait for a node when all are lost; lost nodes are often replaced."""
+_GPU = "cuda:0"
+"""The GPU of a task: Ray shows it no other."""
+
+
+class RayEngine:
+    """Does units on a Ray cluster, which runs already.
+
+    Parameters
+    ----------
+    address : str, optional
+        Of the cluster, such as ``"10.0.0.1:6379"``, for a process on one of its nodes; ``"ray://10.0.0.1:10001"`` from
+        elsewhere (needs ``ray[client]`` on both sides). Default: ``$RAY_ADDRESS``, else the cluster that this machine
+        is a node of.
+    jobs : int, optional
+        Units side by side on each GPU, one by default. Without GPUs: units side by side in the whole cluster; one on
+        each of its CPUs by default.
+    device : {"cpu", "cuda"}, optional
+        What to run on. Default: GPUs if the cluster has any, else CPUs.
+
+    Attributes
+    ----------
+    places : list of str
+        The device of each worker, as its task sees it, with the nodes that the cluster has at the beginning.
+
+    Raises
+    ------
+    DovetailError
+        If the package is missing, no cluster answers, or it has nothing to run on.
+    """
+
+    def __init__(
+        self, *, address: str | None = None, jobs: int | None = None, device: str | None = None
+    ) -> None:
+        if jobs is not None and jobs < 1:
+            raise SpecError(f"jobs is {jobs}; at least 1 is needed")
+        self._ray = import_ray()
+        self._address, self._jobs, self._device = address, jobs, device
+        with connected(self._ray, address):
+            self.places = find_places(self._ray.nodes(), jobs, device)
+
+    def run(self, units: Sequence[Unit]) -> Iterator[Outcome]:
+        """Do units and yield what became of each, in the order in which they end."""
+        # Ray shares the units out; all of them at once, so that it can see what is still to come.
+        limit = self._jobs if self._jobs is not None and self.places[0] == "cpu" else len(units)
+        waiting, running = deque(units), dict[Any, Unit]()
+        with connected(self._ray, self._address):
+            task = self._task()
+            try:
+                while waiting or running:
+                    while waiting and len(running) < limit:
+                        unit = waiting.popleft()
+                        asked = (unit.work, dict(unit.settings), unit.key, __version__, self.places[0])
+                        running[task.remote(*asked)] = unit
+                    done = self._next(list(running))
+                    yield self._outcome(done, running.pop(done))
+            except self._ray.exceptions.RayError as error:
+                raise DovetailError(f"lost the Ray cluster: {one_line(error)}") from error
+            finally:
+                for left in running:
+                    with suppress(Exception):  # what cannot be cancelled is gone already
+                        self._ray.cancel(left, force=True)
+
+    def _task(self) -> Any:
+        on_gpu = self.places[0] == _GPU
+        # Ray counts in ten-thousandths; rounded up, the last share would not fit.
+        share = math.floor(10_000 / (self._jobs or 1)) / 10_000 if on_gpu else 0
+        return self._ray.remote(
+            num_cpus=1,
+            num_gpus=share,
+            # A process cannot change its GPU once it has used it, and the next task may be given another.
+            max_calls=1 if on_gpu else 0,
+            max_retries=_RETRIES,
+            retry_exceptions=False,
+            runtime_env={"env_vars": _environment()},
+        )(do_unit)
+
+    def _next(self, running: list[Any]) -> Any:
+        """Return a task that has ended, as soon as there is one."""
+        alive = time.monotonic()
+        while True:
+            done, _ = self._ray.wait(running, num_returns=1, timeout=_LOOK_SECONDS)
+            if done:
+                return done[0]
+            try:
+                find_places(self._ray.nodes(), self._jobs, self._device or self.places[0].partition(":")[0])
+                alive = time.monotonic()
+            except DovetailError as error:
+                if time.monotonic() - alive >= _PATIENCE_SECONDS:
+                    raise DovetailError(
+                        f"{error}; the nodes that it had are lost. What is done is kept: give it nodes and start the "
+                        "run again"
+                    ) from error
+
+    def _outcome(self, done: Any, unit: Unit) -> Outcome:
+        try:
+            return Outcome(unit, **self._ray.get(done))
+        except self._ray.exceptions.RayTaskError as error:
+            if "No module named 'dovetail'" in str(error):
+                return Outcome(
+                    unit,
+                    error="a node of the Ray cluster has no Dovetail; install it on each, in the same version",
+                )
+            return Outcome(unit, error=f"internal error: {one_line(error)}", trace=str(error))
+        except self._ray.exceptions.RayError as error:
+            return Outcome(unit, error=f"Ray gave it up ({type(error).__name__}): {one_line(error)}")
+
+
+def do_unit(work: str, settings: dict[str, Any], key: str, version: str, device: str) -> dict[str, object]:
+    """Do a unit in a worker of the cluster, if that has the Dovetail which asks for it."""
+    unit = Unit(work, settings)
+    node = f"node {socket.gethostname()} of the Ray cluster"
+    if version != __version__ or unit.key != key:
+        outcome = Outcome(
+            unit,
+            error=f"{node} has another Dovetail ({__version__}) than the process that leads ({version}); install the "
+            "same on each",
+        )
+    elif device == _GPU and not torch.cuda.is_available():
+        outcome = Outcome(
+            unit, error=f"{node} should have a GPU, but PyTorch finds none; is it a build without CUDA?"
+        )
+    else:
+        outcome = perform(unit, device)
+    return outcome.to_json()
+
+
+def find_places(
+    nodes: Sequence[Mapping[str, Any]], jobs: int | None = None, device: str | None = None
+) -> list[str]:
+    """Return the device of each unit that can run at the same time.
+
+    Parameters
+    ----------
+    nodes : sequence of mapping
+        What ``ray.nodes()`` says.
+    jobs : int, optional
+        Units on each GPU, or on all CPUs.
+    device : {"cpu", "cuda"}, optional
+        What to run on. Default: GPUs if there are any, else CPUs.
+
+    Raises
+    ------
+    DovetailError
+        If there is nothing to run on.
+
+    Examples
+    --------
+    >>> find_places([{"Alive": True, "Resources": {"CPU": 16.0, "GPU": 2.0}}], jobs=2)
+    ['cuda:0', 'cuda:0', 'cuda:0', 'cuda:0']
+    """
+    if device not in (None, "cpu", "cuda"):
+        raise SpecError(
+            f"on a Ray cluster the device is 'cpu' or 'cuda', not {device!r}; Ray chooses which GPU"
+        )
+    # Nodes have a resource only if they have some of it.
+    alive = [node["Resources"] for node in nodes if node["Alive"]]
+    gpus = sum(int(has.get("GPU", 0)) for has in alive)
+    cpus = sum(int(has.get("CPU", 0)) for has in alive)
+    if device == "cuda" or (device is None and gpus):
+        # A unit takes a CPU beside its GPU.
+        found = [_GPU] * sum(
+            min(int(has.get("CPU", 0)), int(has.get("GPU", 0)) * (jobs or 1)) for has in alive
+        )
+    else:
+        found = ["cpu"] * min(cpus, jobs or cpus)
+    if not found:
+        wanted = "CPU" if device == "cpu" or not (gpus or device) else "GPU with a CPU beside it"
+        raise DovetailError(
+            f"the Ray cluster has no {wanted} to run on: {len(alive)} nodes with {cpus} CPUs and {gpus} GPUs"
+        )
+    return found
+
+
+def _environment() -> dict[str, str]:
+    """Return what is set for all workers: one thread each, and where the data is."""
+    found = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    if folder := os.environ.get("DOVETAIL_DATA"):
+        found["DOVETAIL_DATA"] = str(Path(folder).expanduser().absolute())
+    return found

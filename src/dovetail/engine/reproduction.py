@@ -1,0 +1,98 @@
+"""Run a recipe: do what is missing, keep what is done, put it beside the published."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+
+from ..population.progress import FitProgress
+from ..recipes import Finished, Unit, find_recipe
+from ..recipes.costs import unit_seconds
+from ..recipes.recipe import Scale, check_scale
+from .engines import Engine, EngineName, find_engine
+from .outcome import Outcome
+from .run import Run
+from .run_folder import RunFolder, default_folder
+
+
+def reproduce(
+    name: str,
+    scale: Scale = "smoke",
+    folder: str | Path | None = None,
+    *,
+    engine: EngineName = "local",
+    address: str | None = None,
+    jobs: int | None = None,
+    device: str | None = None,
+    progress: bool = True,
+) -> Run:
+    """Run a recipe: a table or figure of a paper, our numbers beside the published.
+
+    Finished units are kept in the folder as they come. Whoever runs the same recipe into the same folder again, after a
+    crash or an interruption, gets the same result and waits only for what was missing. Units that other runs beside the
+    folder have finished are taken over.
+
+    Parameters
+    ----------
+    name : str
+        The recipe, such as ``"table4"``; ``dovetail reproduce`` lists all.
+    scale : {"smoke", "paper"}
+        Everything in small, in seconds; or as published.
+    folder : path, optional
+        Where the run is kept; ``runs/NAME-SCALE`` by default.
+    engine : {"local", "ray"}
+        This machine, or a Ray cluster (needs ``pip install 'dovetail[ray]'``).
+    address : str, optional
+        Of the Ray cluster; the one that Ray finds by itself if not given.
+    jobs : int, optional
+        Workers on each GPU, or on the CPU. Default: one on each GPU; without a GPU one on each core.
+    device : str, optional
+        Work there only, such as ``"cpu"`` or ``"cuda:0"``.
+    progress : bool
+        Show progress (on terminals only).
+
+    Returns
+    -------
+    Run
+        Its ``tables`` have ours beside the published; printing it shows them.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     run = reproduce("k", folder=folder, jobs=1, progress=False)
+    >>> run.recipe.paper, len(run.failed)
+    ('cluster', 0)
+    """
+    recipe = find_recipe(name)
+    check_scale(scale)
+    units = list(dict.fromkeys(recipe.units(scale)))
+    doing = find_engine(engine, address=address, jobs=jobs, device=device)
+    where = default_folder(recipe, scale) if folder is None else Path(folder)
+    with RunFolder(where, recipe, scale) as kept:
+        kept.take_from_neighbours(units)
+        missing = kept.missing(units)
+        failed: dict[Unit, str] = {}
+        if missing:
+            for outcome in _watched(doing, missing, recipe.name, show=progress):
+                if outcome.row is None:
+                    failed[outcome.unit] = outcome.trace or outcome.error
+                else:
+                    kept.add([Finished(outcome.unit, outcome.row, outcome.seconds, outcome.device)])
+        finished = kept.finished(units)
+        if finished:
+            kept.write_tables(finished)
+    return Run(recipe, scale, where, finished, failed)
+
+
+def _watched(engine: Engine, units: Sequence[Unit], title: str, *, show: bool) -> Iterator[Outcome]:
+    """Do the longest units first, so that none is left over at the end, and show how far they are."""
+    device = engine.places[0].partition(":")[0]
+    seconds = {unit: unit_seconds(unit, device) for unit in units}
+    units = sorted(units, key=lambda unit: -seconds[unit])
+    total = sum(seconds.values())
+    with FitProgress(title, 1000, show=show, unit=None) as bar, closing(engine.run(units)) as outcomes:  # type: ignore[type-var]
+        for number, outcome in enumerate(outcomes, 1):
+            bar.advance(round(1000 * seconds[outcome.unit] / total), f"{number} of {len(units)} units")
+            yield outcome

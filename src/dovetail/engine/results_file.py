@@ -1,0 +1,88 @@
+"""``results.jsonl``: one line for each finished unit, written once and never changed."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from .._version import __version__
+from ..errors import DovetailError, FileFormatError
+from ..recipes import Finished, Unit
+from ..recipes.unit import canonical
+
+NAME = "results.jsonl"
+
+
+def read_results(path: Path) -> dict[str, Finished]:
+    """Return the finished units of a file by key; a last line that was cut off does not count.
+
+    Raises
+    ------
+    FileFormatError
+        If another line is damaged.
+    """
+    found: dict[str, Finished] = {}
+    for number, line in enumerate(_whole_lines(path), 1):
+        try:
+            content = json.loads(line)
+            found[content["key"]] = Finished(
+                Unit(content["work"], content["settings"]),
+                content["row"],
+                float(content["seconds"]),
+                content["device"],
+            )
+        except (ValueError, KeyError, TypeError) as error:
+            raise FileFormatError(
+                f"line {number} of {path} is damaged; delete that line, and its unit will be done again"
+            ) from error
+    return found
+
+
+def add_results(path: Path, finished: Iterable[Finished]) -> None:
+    """Add finished units; when this returns, they are on the disk.
+
+    Raises
+    ------
+    DovetailError
+        If the file cannot be written.
+    """
+    lines = [
+        canonical(
+            {
+                "key": one.unit.key,
+                "work": one.unit.work,
+                "settings": one.unit.settings,
+                "row": one.row,
+                "seconds": one.seconds,
+                "device": one.device,
+                "dovetail": __version__,
+            }
+        )
+        for one in finished
+    ]
+    if not lines:
+        return
+    try:
+        with path.open("a", encoding="utf-8") as file:
+            file.write("".join(line + "\n" for line in lines))
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise DovetailError(f"cannot write {path}: {error.strerror}") from error
+
+
+def mend(path: Path) -> None:
+    """Cut off a last line that a power cut or a kill has left unfinished, so that the next one starts a line."""
+    if path.exists():
+        whole = sum(len(line) + 1 for line in _whole_lines(path))
+        if whole < path.stat().st_size:
+            os.truncate(path, whole)
+
+
+def _whole_lines(path: Path) -> list[bytes]:
+    try:
+        return path.read_bytes().split(b"\n")[:-1] if path.exists() else []
+    except OSError as error:
+        raise DovetailError(f"cannot read {path}: {error.strerror}") from error

@@ -1,0 +1,1 @@
+"""Recipes for what no paper has asked."""

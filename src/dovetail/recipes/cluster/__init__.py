@@ -1,0 +1,1 @@
+"""Recipes of Clusterability in Neural Networks."""

@@ -1,0 +1,76 @@
+"""The work of measuring networks that are not trained here: published ones, or such as they are when they are made."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from contextlib import redirect_stdout
+from typing import Any
+
+import torch
+from torch import nn
+
+from ...errors import DovetailError, SpecError
+from ...nets import build_net
+from ..works import Load, Work
+from .measuring import measure
+
+_OUTPUTS = 1000
+_CLUSTERING_SECONDS = {"vgg16": 0.4, "resnet18": 1.1}
+_OTHERS_SECONDS = 4.0
+"""A core's time to cluster one copy of a network; networks with skip connections take longest."""
+
+
+def run(settings: Mapping[str, Any], device: torch.device) -> dict[str, Any]:
+    """Measure one network, on the CPU: nothing trains.
+
+    Returns
+    -------
+    dict
+        ``measures``, one entry for each of the settings'.
+    """
+    if settings["source"] == "timm":
+        network, input_shape = _from_timm(settings["model"])
+    else:
+        input_shape = tuple(settings["input_shape"])
+        network = build_net(settings["model"], input_shape, _OUTPUTS, seed=settings["seed"])
+    example = torch.zeros(1, *input_shape)
+    return {"measures": [measure([network], example, **made) for made in settings["measures"]]}
+
+
+def load(settings: Mapping[str, Any]) -> Load:
+    """Return how much work the clustering is."""
+    name = settings["model"].partition(".")[0].partition(",")[0]
+    each = _CLUSTERING_SECONDS.get(name, _OTHERS_SECONDS)
+    return Load(core_seconds=sum((1 + made["shuffles"]) * each for made in settings["measures"]))
+
+
+def label(settings: Mapping[str, Any]) -> str:
+    """Return which network this is."""
+    return str(settings["model"])
+
+
+WORK = Work(run, load, label)
+
+
+def _from_timm(name: str) -> tuple[nn.Module, tuple[int, ...]]:
+    """Return a network of timm with its published weights, and the shape of its inputs."""
+    try:
+        import timm
+    except ImportError as error:
+        raise SpecError(
+            f"{name!r} is a network of the package timm, which is not installed; "
+            "install it with pip install 'dovetail[vision]', and run this again"
+        ) from error
+    try:
+        with redirect_stdout(sys.stderr):
+            network: nn.Module = timm.create_model(name, pretrained=True)
+    except (
+        Exception
+    ) as error:  # the connection, the disk, the hub: a dozen libraries may fail in their own ways
+        reason = (str(error).strip().splitlines() or ["no message"])[0][:200]
+        raise DovetailError(
+            f"the published weights of {name!r} cannot be fetched ({type(error).__name__}: {reason}); timm downloads "
+            "them from huggingface.co: run this again with a connection, or with the weights in its cache (HF_HOME)"
+        ) from error
+    return network, tuple(timm.data.resolve_data_config({}, model=network)["input_size"])

@@ -1,0 +1,124 @@
+"""What a unit costs: seconds and bytes, on a CPU core or a GPU.
+
+One place for these numbers, used to order units, to say how much time is left, and for ``--dry-run``. How many
+networks of a unit train at once is decided by `dovetail.population.memory` on the device itself; a unit never has to be
+cut for want of memory.
+
+The numbers behind it (docs/performance.md). A step of a population costs what starting its kernels costs, plus, for
+each network, a multiple of its floor: the larger of the bytes that must move at the device's bandwidth and the
+operations that must be done at its rate. The multiples are measured: dense networks 1.7 and convolutional ones 2.2
+times the floor on an H200; on one core of a CPU, where bytes stay in caches, 1.2 times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+from .unit import Unit
+from .works import Load, find_work
+
+DeviceKind = Literal["cpu", "cuda"]
+
+
+@dataclass(frozen=True)
+class _Speed:
+    """What a device does in a second, and what a step costs before the first network."""
+
+    bandwidth: float
+    rate: float
+    start: float
+    dense: float
+    convolutional: float
+
+
+_SPEEDS = {
+    "cuda": _Speed(bandwidth=4.1e12, rate=50e12, start=120e-6, dense=1.7, convolutional=2.2),
+    "cpu": _Speed(bandwidth=18e9, rate=0.07e12, start=200e-6, dense=1.2, convolutional=1.2),
+}
+_SETTLING = 3.0
+"""Seconds that any unit takes: reading data, tracing, capturing."""
+
+
+def unit_seconds(unit: Unit, device: str) -> float:
+    """Return the seconds that a unit should take on one core (``"cpu"``) or one GPU (``"cuda"``)."""
+    return load_seconds(find_work(unit.work).load(unit.settings), device)
+
+
+def unit_bytes(unit: Unit) -> int:
+    """Return the bytes that a unit should need on a device if all of its networks train at once."""
+    load = find_work(unit.work).load(unit.settings)
+    return (
+        load.members * _network(load.net, load.input_shape, load.outputs, max(load.batch_size, 2)).memory
+        if load.net
+        else 0
+    )
+
+
+def load_seconds(load: Load, device: str) -> float:
+    """Return the seconds that so much work should take.
+
+    Examples
+    --------
+    >>> dense = Load("mlp:512", (784,), 10, members=50, steps=30_000, batch_size=64)
+    >>> load_seconds(dense, "cuda") < load_seconds(dense, "cpu") / 50
+    True
+    """
+    seconds = _SETTLING + load.core_seconds
+    if load.net:
+        speed = _SPEEDS[device]
+        network = _network(load.net, load.input_shape, load.outputs, load.batch_size)
+        floor = max(network.moved / speed.bandwidth, network.operations / speed.rate)
+        multiple = speed.convolutional if network.convolutional else speed.dense
+        seconds += load.steps * (speed.start + load.members * multiple * floor)
+    return seconds
+
+
+def makespan(seconds: Iterable[float], places: int) -> float:
+    """Return how long units take side by side, the longest begun first.
+
+    Examples
+    --------
+    >>> makespan([3.0, 2.0, 2.0], 2)
+    4.0
+    """
+    ends = [0.0] * places
+    for each in sorted(seconds, reverse=True):
+        ends[ends.index(min(ends))] += each
+    return max(ends)
+
+
+@dataclass(frozen=True)
+class _NetworkCost:
+    """One step of one network: bytes moved, operations done, memory held."""
+
+    moved: int
+    operations: int
+    memory: int
+    convolutional: bool
+
+
+@lru_cache(maxsize=256)
+def _network(spec: str, input_shape: tuple[int, ...], outputs: int, batch_size: int) -> _NetworkCost:
+    import torch
+    from torch import nn
+    from torch.utils.flop_counter import FlopCounterMode
+
+    from ..nets import build_net
+    from ..population.memory import measure_cost
+
+    network = build_net(spec, input_shape, outputs).train()
+    cost = measure_cost(network, torch.zeros(1, *input_shape))
+    with FlopCounterMode(display=False) as counter:
+        network(torch.zeros(2, *input_shape)).sum().backward()
+    # Weights are read forward and backward and their gradient is written; Adam reads four tensors and writes three.
+    # What a layer puts out is written and read, forward and backward; autograd keeps about half of that.
+    moved = cost.params * 10 + 4 * cost.sample * batch_size
+    return _NetworkCost(
+        moved=moved,
+        operations=counter.get_total_flops() * batch_size // 2,
+        memory=cost.training(batch_size, 2),
+        convolutional=any(isinstance(module, nn.Conv2d) for module in network.modules()),
+    )

@@ -1,0 +1,1 @@
+"""Recipes of the MaxEnt paper: composable sparse subnetworks."""

@@ -1,0 +1,51 @@
+"""Generalists: networks that learn all classes in the ordinary way, the yardstick for composites."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+
+from ...nets import net_builder
+from ...population import Adam, Population
+from ..unit import Row, Settings
+from ..works import Load, Work
+from .data_sets import DATA_SETS, load_data
+from .measures import numbers
+
+
+def run(settings: Settings, device: torch.device) -> Row:
+    """Train generalists of all seeds together, keep the best epoch of each, and return what they score."""
+    data = load_data(settings["data"])
+    build = net_builder(settings["net"], data.input_shape, data.outputs)
+    population = Population(build, settings["seeds"], device=device)
+    population.fit(
+        data,
+        epochs=settings["epochs"],
+        batch_size=settings["batch_size"],
+        optimiser=Adam(lr=settings["lr"]),
+        progress=False,
+    )
+    return {"accuracy": numbers(population.evaluate(data.test)["accuracy"].tolist())}
+
+
+def load(settings: Settings) -> Load:
+    """Return how much work they are."""
+    data = DATA_SETS[settings["data"]["name"]]
+    return Load(
+        net=settings["net"],
+        input_shape=data.input_shape,
+        outputs=data.classes,
+        members=len(settings["seeds"]),
+        steps=settings["epochs"] * math.ceil(data.samples / settings["batch_size"]),
+        batch_size=settings["batch_size"],
+        core_seconds=1.0,
+    )
+
+
+def label(settings: Settings) -> str:
+    """Return which generalists these are."""
+    return f"{settings['data']['name']}, {settings['net']}, generalists"
+
+
+WORK = Work(run, load, label)

@@ -1,0 +1,56 @@
+"""What the papers printed, as it stands in ``published/*.csv``."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from types import MappingProxyType
+from typing import Literal
+
+from .tables import Quantity
+
+PublishedFile = Literal[
+    "maxent_table1", "maxent_table4", "sculpting_success", "sculpting_tables", "clusterability_tables"
+]
+
+
+@cache
+def read_published(name: PublishedFile) -> tuple[Mapping[str, str], ...]:
+    """Return the rows of a file.
+
+    Examples
+    --------
+    >>> read_published("maxent_table1")[0]["dataset"]
+    'mnist'
+    """
+    text = (files(__package__) / "published" / f"{name}.csv").read_text(encoding="utf-8")
+    return tuple(MappingProxyType(row) for row in csv.DictReader(text.splitlines()))
+
+
+def published(name: PublishedFile, **labels: object) -> Quantity | None:
+    """Return the one quantity whose row has these labels, or nothing where the paper has a dash.
+
+    Examples
+    --------
+    >>> str(published("maxent_table4", dataset="mnist", model="shallow", rewarded=1, imp="yes", loss="me",
+    ...               metric="rewarded_accuracy"))
+    '0.991 (0.005)'
+    """
+    wanted = {key: str(value) for key, value in labels.items()}
+    for row in read_published(name):
+        if all(row[key] == value for key, value in wanted.items()):
+            return _quantity(row)
+    return None
+
+
+def _quantity(row: Mapping[str, str]) -> Quantity | None:
+    doubt = row.get("suspect") == "yes"
+    count, _, of = row.get("fraction", "").partition("/")
+    if of:
+        return Quantity(float(count), of=int(of), doubt=doubt)
+    if row.get("trials"):
+        return Quantity(float(row["successes"]), of=int(row["trials"]), doubt=doubt)
+    value, spread = row.get("mean") or row.get("value"), row.get("sd")
+    return Quantity(float(value), float(spread) if spread else None, doubt=doubt) if value else None

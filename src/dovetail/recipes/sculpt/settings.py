@@ -1,0 +1,124 @@
+"""How a unit of trials is written down: everything that the paper fixed, spelled out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..recipe import Scale
+from ..unit import Unit
+from .choices import CHOICES
+from .tasks import pair_settings, task_name, task_size
+
+WIDTHS: dict[Scale, Sequence[int]] = {"paper": (24, 36, 48), "smoke": (12,)}
+DEPTHS: dict[Scale, Sequence[int]] = {"paper": (1, 2, 3), "smoke": (1, 2)}
+USES: dict[Scale, Sequence[int]] = {"paper": (1, 2, 4, 6, 8), "smoke": (1, 8)}
+"""How often the last functions of a task are used: a task has two outputs for each use."""
+
+VALIDATION: dict[str, Sequence[int]] = {
+    "input separable": (4, 2, 4),
+    "reused": (4, 1, 2, 16),
+    "input separable and reused": (6, 3, 3, 3),
+    "single": (4, 1, 4),
+}
+"""The paper's four function graphs for validation (its Figure 6)."""
+
+_SEEDS: dict[Scale, Sequence[int]] = {"paper": (0, 1, 2, 3), "smoke": (0, 1)}
+_SMALL_GRID = {"unit_steps": [0.3, 0.5], "edge_steps": [0.01, 0.02]}
+
+
+def boolean_trials(scale: Scale, task: Sequence[int], width: int, depth: int, **changes: Any) -> Unit:
+    """Return the unit of a Boolean task: all seeds of one architecture, over the whole grid of first steps.
+
+    Networks for the tasks of `VALIDATION` have their modules detected in all the ways that the paper compares, so
+    that recipes share these units.
+
+    Parameters
+    ----------
+    scale : {"smoke", "paper"}
+        In small: two seeds and four cells of the grid.
+    task : sequence of int
+        A family.
+    width, depth : int
+        Units of a hidden layer, and how many of these there are.
+    **changes
+        Settings that are not the usual ones.
+
+    Examples
+    --------
+    >>> unit = boolean_trials("paper", [4, 2, 4], 24, 2)
+    >>> unit.settings["hidden"], unit.settings["epochs"], len(unit.settings["unit_steps"])
+    ([24, 24], 15, 14)
+    """
+    from ...sculpting.pruning.presets import (
+        BOOLEAN_THRESHOLDS,
+        EDGE_STEPS,
+        UNIT_STEPS,
+        WEIGHT_DECAY,
+        preset,
+    )
+    from ...sculpting.pruning.problem import BOOLEAN_NOISE
+
+    usual = preset(task_name(task), depth, task_size(task).samples, boolean=True)
+    settings = {
+        "task": list(task),
+        "hidden": [width] * depth,
+        "seeds": list(_SEEDS[scale]),
+        **usual._asdict(),
+        "noise": BOOLEAN_NOISE,
+        "weight_decay": WEIGHT_DECAY,
+        "threshold": 1.0,
+        "unit_steps": list(UNIT_STEPS),
+        "edge_steps": list(EDGE_STEPS),
+        "modularity_threshold": BOOLEAN_THRESHOLDS[0],
+        "merge_threshold": BOOLEAN_THRESHOLDS[1],
+        "choices": CHOICES[scale] if tuple(task) in VALIDATION.values() else None,
+    }
+    return Unit("sculpt/trials", settings | (_SMALL_GRID if scale == "smoke" else {}) | changes)
+
+
+PAIRS: dict[Scale, dict[str, Any]] = {
+    "paper": {"base": "mnist", "pairs": 1_000},
+    "smoke": {"base": "digits", "pairs": 20},
+}
+_ONE_CELL = {"unit_steps": [0.5], "edge_steps": [0.025]}
+"""Of the grid for pairs of images: 70 cells of such networks would take a day."""
+
+
+def pair_trials(scale: Scale, name: str, width: int, depth: int, **changes: Any) -> Unit:
+    """Return the unit of a task on pairs of images: all seeds of one architecture, one cell of the grid.
+
+    Parameters
+    ----------
+    scale : {"smoke", "paper"}
+        In small: pairs of the embedded digits.
+    name : {"two-digits", "digit-xor"}
+        The task.
+    width, depth : int
+        Units of a hidden layer, and how many of these there are.
+    **changes
+        Settings that are not the usual ones; there is no usual ``threshold``.
+
+    Examples
+    --------
+    >>> unit = pair_trials("paper", "two-digits", 784, 2, threshold=0.99)
+    >>> unit.settings["lr"], unit.settings["batch_size"], unit.settings["epochs"]
+    (0.001, 256, 10)
+    """
+    from ...sculpting.pruning.presets import DATA_THRESHOLDS, WEIGHT_DECAY, preset
+
+    task = pair_settings(name, **PAIRS[scale])
+    usual = preset(name, depth, task_size(task).samples, boolean=False)
+    settings = {
+        "task": task,
+        "hidden": [width] * depth,
+        "seeds": list(_SEEDS[scale]),
+        **usual._asdict(),
+        "noise": 0.0,
+        "weight_decay": WEIGHT_DECAY,
+        **_ONE_CELL,
+        "modularity_threshold": DATA_THRESHOLDS[0],
+        "merge_threshold": DATA_THRESHOLDS[1],
+        "choices": None,
+    }
+    return Unit("sculpt/trials", settings | changes)

@@ -1,0 +1,98 @@
+"""The work of all recipes of this paper: sculpt the networks of a few seeds, and say what came out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import pairwise
+from math import ceil, log2
+from statistics import fmean
+from typing import Any
+
+import torch
+
+from ...sculpting import SculptOptions, sculpt_seeds
+from ..works import Load, Work
+from .choices import choices_of
+from .epochs import fewest_epochs
+from .tasks import load_task, task_name, task_size
+from .verdicts import example_of, trial_of
+
+_OPTIONS = (
+    "unit_steps", "edge_steps", "threshold", "lr", "batch_size", "noise", "weight_decay",
+    "modularity_threshold", "merge_threshold",
+)  # fmt: skip
+
+_WIDE, _LEFT = 256, 0.1
+"""Of hidden layers wider than this, so little is left once units are pruned."""
+
+
+def run(settings: Mapping[str, Any], device: torch.device) -> dict[str, Any]:
+    """Sculpt, and return an entry for each seed.
+
+    Parameters
+    ----------
+    settings : mapping
+        ``task`` (see `load_task`), ``hidden``, ``seeds``, ``choices`` (see `choices_of`) and options of
+        `sculpt_seeds`. Where ``epochs`` is a list, networks train as long as all dense ones need; if the last number
+        is too few for some, nothing is sculpted.
+    device : torch.device
+        Where to compute.
+    """
+    task, planted = load_task(settings["task"])
+    epochs, learned = settings["epochs"], len(settings["seeds"])
+    if isinstance(epochs, list):
+        epochs, learned = fewest_epochs(task, settings, device)
+    if epochs is None:
+        return {"epochs": None, "learned": learned, "trials": [], "example": None}
+    options = SculptOptions(epochs=epochs, device=device, progress=False)
+    for name in _OPTIONS:
+        options[name] = settings[name]  # type: ignore[literal-required]
+    statues = sculpt_seeds(task, settings["hidden"], settings["seeds"], **options)
+    choices = list(choices_of(settings["choices"]))
+    return {
+        "epochs": epochs,
+        "learned": sum(statue.outcome != "not learned" for statue in statues),
+        "trials": [trial_of(statue, planted, choices) for statue in statues],
+        "example": example_of(statues[0]),
+    }
+
+
+def load(settings: Mapping[str, Any]) -> Load:
+    """Return how much work a unit is: as many trainings as the slowest cell takes, of all that are still at it."""
+    size = task_size(settings["task"])
+    hidden = settings["hidden"]
+    widths = [size.inputs, *hidden, size.outputs]
+    edges = sum(before * after for before, after in pairwise(widths))
+    by_units = _rounds(settings["unit_steps"], share=0.8, smallest=1 / sum(hidden))
+    by_edges = _rounds(settings["edge_steps"], share=0.2 if any(by_units) else 0.95, smallest=1 / edges)
+    if max(hidden) > _WIDE and any(by_units):
+        by_edges = [_LEFT * rounds for rounds in by_edges]
+    slowest, average = (1 + of(by_units) + of(by_edges) for of in (max, fmean))
+    epochs = settings["epochs"]
+    if isinstance(epochs, list):
+        epochs = epochs[len(epochs) // 2]
+    choices = len(list(choices_of(settings["choices"])))
+    cells = len(settings["seeds"]) * len(by_units) * len(by_edges)
+    return Load(
+        net=f"mlp:{'-'.join(map(str, hidden))},dropout=0,output_bias=true,init=kaiming-normal",
+        input_shape=(size.inputs,),
+        outputs=size.outputs,
+        members=ceil(cells * average / slowest),
+        steps=round(slowest * epochs * ceil(size.samples / settings["batch_size"])),
+        batch_size=min(settings["batch_size"], size.samples),
+        core_seconds=len(settings["seeds"]) * (0.02 * choices + size.inputs / 500),
+    )
+
+
+def _rounds(steps: list[float], share: float, smallest: float) -> list[float]:
+    """Return for each first step how often a network trains in a phase that takes such a share of it away."""
+    return [share / step + 2 * log2(max(step / smallest, 1)) + 1 for step in steps] or [0.0]
+
+
+def label(settings: Mapping[str, Any]) -> str:
+    """Return which networks these are, and how they are trained."""
+    hidden = "-".join(map(str, settings["hidden"]))
+    return f"{task_name(settings['task'])}, hidden {hidden}, lr {settings['lr']:g}, batches of {settings['batch_size']}"
+
+
+WORK = Work(run, load, label)

@@ -1,0 +1,114 @@
+"""What is written down about a sculpted network."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import fields
+from typing import Any, Literal
+
+from ...data.boolean import Planted
+from ...sculpting import (
+    Hierarchy,
+    Match,
+    Statue,
+    compare,
+    detect_modules,
+    input_separability,
+    path_products,
+    units_needed,
+)
+from .choices import Choice
+
+_VERDICTS = [entry.name for entry in fields(Match) if entry.name != "expected"]
+_MOST_PRODUCTS = 256
+"""Path products are kept for small tasks only."""
+
+
+def trial_of(statue: Statue, planted: Planted, choices: Iterable[Choice]) -> dict[str, Any]:
+    """Return one network's entry: what was left of it, and whether that shows what was planted.
+
+    ``at_depth`` has the verdicts against the structure that networks of this depth can show, ``full`` those against
+    the whole. A network that does not do the task shows nothing.
+    """
+    hierarchy = statue.hierarchy
+    learned = statue.outcome != "not learned"
+    return {
+        "seed": statue.seed,
+        "outcome": statue.outcome,
+        "accuracy": round(statue.accuracy, 6),
+        "edges": statue.edges,
+        "units": list(statue.units),
+        "tied": statue.tied,
+        "cell": [statue.unit_step, statue.edge_step],
+        "modules": _modules(hierarchy),
+        "distances_tied": any(clustering.tied for clustering in hierarchy.clusterings),
+        "at_depth": _verdicts(hierarchy, planted, None, learned=learned),
+        "full": _verdicts(hierarchy, planted, "any", learned=learned),
+        "needed": units_needed(statue.network).tolist(),
+        "separability": _separability(statue, planted),
+        "choices": {
+            str(choice): learned and compare(_detect(statue, choice), planted).whole for choice in choices
+        },
+    }
+
+
+def example_of(statue: Statue) -> dict[str, Any]:
+    """Return what pictures of one network need."""
+    products = path_products(statue.network)
+    return {
+        "hierarchy": statue.hierarchy.to_json() if statue.outcome == "sculpted" else None,
+        "products": [[_short(value) for value in row] for row in products.tolist()]
+        if products.size <= _MOST_PRODUCTS
+        else None,
+    }
+
+
+def _verdicts(
+    hierarchy: Hierarchy, planted: Planted, depth: Literal["any"] | None, *, learned: bool
+) -> dict[str, bool]:
+    match = compare(hierarchy, planted, depth=depth)
+    return {name: learned and bool(getattr(match, name)) for name in _VERDICTS}
+
+
+def _modules(hierarchy: Hierarchy) -> list[dict[str, Any]]:
+    """Return the partition: for each module its inputs, its outputs, and its hidden units by layer."""
+    layers = len(hierarchy.sizes)
+    return [
+        {
+            "inputs": sorted(hierarchy.inputs_of(number)),
+            "hidden": [sum(at == layer for at, _ in module) for layer in range(1, layers - 1)],
+            "outputs": sorted(hierarchy.outputs_of(number)),
+        }
+        for number, module in enumerate(hierarchy.modules)
+    ]
+
+
+def _separability(statue: Statue, planted: Planted) -> dict[str, Any] | None:
+    """Return the tests for separable inputs, for tasks whose modules go from inputs to outputs of their own."""
+    if len(planted) < 2 or not all(module.inputs and module.outputs for module in planted):
+        return None
+    found = input_separability(statue.network, planted)
+    return {
+        "rejected": found.rejected,
+        "t": [_short(test.t) for test in found],
+        "p": [_short(test.p_value) for test in found],
+        "own": [_short(test.own) for test in found],
+        "other": [_short(test.other) for test in found],
+    }
+
+
+def _detect(statue: Statue, choice: Choice) -> Hierarchy:
+    return detect_modules(
+        list(statue.hierarchy.connections),
+        modularity_threshold=statue.modularity_threshold,
+        merge_threshold=statue.merge_threshold,
+        linkage=choice.linkage,  # type: ignore[arg-type]
+        distance=choice.distance,  # type: ignore[arg-type]
+        score=choice.score,  # type: ignore[arg-type]
+    )
+
+
+def _short(value: float) -> float | None:
+    """Return a number with six digits; nothing for infinity, which JSON does not have."""
+    return float(f"{value:.6g}") if math.isfinite(value) else None

@@ -1,0 +1,94 @@
+"""A unit: the smallest piece of a recipe that is done whole, kept, and never done again."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from .works import find_work, version_of
+
+Settings = Mapping[str, Any]
+"""What a unit does, as values that JSON can hold."""
+
+Row = dict[str, Any]
+"""What came out of a unit, as values that JSON can hold."""
+
+
+@dataclass(frozen=True, eq=False)
+class Unit:
+    """A piece of work, and everything that defines its result.
+
+    Two units with the same work and settings are the same unit, in whichever recipe they stand.
+
+    Attributes
+    ----------
+    work : str
+        What to do: a name in `works`.
+    settings : mapping
+        With what: data, network, seeds, what to measure. Not where: a unit gives the same on any device, up to
+        rounding.
+
+    Examples
+    --------
+    >>> one = Unit("maxent/specialists", {"data": "digits", "net": "mlp:64"})
+    >>> one.key == Unit("maxent/specialists", {"net": "mlp:64", "data": "digits"}).key
+    True
+    """
+
+    work: str
+    settings: Settings
+
+    @cached_property
+    def key(self) -> str:
+        """The hash of all that defines the result."""
+        return hashlib.sha256(
+            canonical([self.work, version_of(self.work), self.settings]).encode()
+        ).hexdigest()[:20]
+
+    @property
+    def label(self) -> str:
+        """What tells it from others, in a few words."""
+        return find_work(self.work).label(self.settings)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Unit) and self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A unit that is done.
+
+    Attributes
+    ----------
+    unit : Unit
+        What was done.
+    row : dict
+        What came out.
+    seconds : float
+        How long it took.
+    device : str
+        What it ran on, such as ``"NVIDIA H200"``.
+    """
+
+    unit: Unit
+    row: Row
+    seconds: float
+    device: str
+
+
+def canonical(value: object) -> str:
+    """Return the one JSON text of a value.
+
+    Examples
+    --------
+    >>> canonical({"b": (1, 2), "a": None})
+    '{"a":null,"b":[1,2]}'
+    """
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)

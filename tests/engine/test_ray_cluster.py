@@ -1,0 +1,194 @@
+"""Units on a Ray cluster of real nodes: the same numbers, and nothing lost when a worker or a node dies."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from dovetail.engine import LocalEngine, reproduce
+from dovetail.engine.ray_cluster import RayEngine, _environment, do_unit, find_places
+from dovetail.engine.results_file import read_results
+from dovetail.errors import DovetailError, SpecError
+
+from .ray_nodes import Cluster, free_port
+from .small import small_recipe, small_units, wait_for
+
+
+def node(cpus: float = 0, gpus: float = 0, alive: bool = True) -> dict[str, object]:
+    has = {name: count for name, count in (("CPU", cpus), ("GPU", gpus)) if count}
+    return {"Alive": alive, "Resources": has}
+
+
+@pytest.mark.parametrize(
+    ("nodes", "jobs", "device", "places"),
+    [
+        ([node(2), node(3), node(9, alive=False)], None, None, ["cpu"] * 5),
+        ([node(2), node(3)], 4, None, ["cpu"] * 4),
+        ([node(8), node(8, gpus=2)], None, None, ["cuda:0"] * 2),
+        ([node(8), node(8, gpus=2)], 3, None, ["cuda:0"] * 6),
+        ([node(4, gpus=2)], 3, None, ["cuda:0"] * 4),  # each needs a CPU
+        ([node(8), node(8, gpus=2)], None, "cpu", ["cpu"] * 16),
+    ],
+)
+def test_places(
+    nodes: list[dict[str, object]], jobs: int | None, device: str | None, places: list[str]
+) -> None:
+    assert find_places(nodes, jobs, device) == places
+
+
+@pytest.mark.parametrize(
+    ("nodes", "device", "message"),
+    [
+        ([node(0)], None, "no CPU"),
+        ([], "cpu", "no CPU"),
+        ([node(4)], "cuda", "no GPU"),
+        ([node(0, gpus=1), node(4)], None, "no GPU with a CPU beside it"),
+    ],
+)
+def test_nothing_to_run_on(nodes: list[dict[str, object]], device: str | None, message: str) -> None:
+    with pytest.raises(DovetailError, match=message):
+        find_places(nodes, None, device)
+
+
+def test_ray_chooses_the_gpu() -> None:
+    with pytest.raises(SpecError, match="'cuda:1'; Ray chooses"):
+        find_places([node(8, gpus=2)], None, "cuda:1")
+
+
+def test_no_jobs() -> None:
+    with pytest.raises(SpecError, match="jobs is 0"):
+        RayEngine(jobs=0)
+
+
+def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(DovetailError, match=r"pip install 'dovetail\[ray\]'"):
+        RayEngine()
+
+
+def test_without_a_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("ray")
+    nobody = f"127.0.0.1:{free_port()}"
+    for wrong in (nobody, f"ray://{nobody}", "local", "nonsense"):
+        with pytest.raises(DovetailError, match="ray start --head"):
+            RayEngine(address=wrong)
+    monkeypatch.setenv("RAY_ADDRESS", nobody)
+    with pytest.raises(DovetailError, match=r"no Ray cluster answers .*'ray start --head'"):
+        RayEngine()
+
+
+def test_a_node_with_another_version_says_so() -> None:
+    unit = small_units(1)[0]
+    for key, version in ((unit.key, "0.0.1"), ("0" * 20, "0.0.1")):
+        reply = do_unit(unit.work, dict(unit.settings), key, version, "cpu")
+        assert reply["row"] is None
+        assert "install the same" in str(reply["error"])
+
+
+def test_what_is_set_for_workers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DOVETAIL_DATA", "some/data")
+    assert _environment() == {
+        "OMP_NUM_THREADS": "1",
+        "MKL_NUM_THREADS": "1",
+        "DOVETAIL_DATA": str(tmp_path / "some" / "data"),
+    }
+    monkeypatch.delenv("DOVETAIL_DATA")
+    assert "DOVETAIL_DATA" not in _environment()
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Cluster]:
+    pytest.importorskip("ray")
+    if not Path("/proc/self/stat").exists():
+        pytest.skip("finds the processes of a node in /proc")
+    made = Cluster()
+    yield made
+    made.stop()
+
+
+@contextmanager
+def beside(action: Callable[[], object]) -> Iterator[None]:
+    """Do something while something else runs; what goes wrong in it goes wrong here."""
+    with ThreadPoolExecutor(1) as pool:
+        doing = pool.submit(action)
+        yield
+        doing.result()
+
+
+@pytest.mark.slow
+def test_a_unit_whose_worker_is_killed_is_done_again(
+    cluster: Cluster, capfd: pytest.CaptureFixture[str]
+) -> None:
+    units = small_units(1, epochs=20)
+    alone = {outcome.unit: outcome.row for outcome in LocalEngine(jobs=1, device="cpu").run(units)}
+    victims: list[int] = []
+
+    def strike() -> None:
+        wait_for(lambda: bool(cluster.head.working()), seconds=60)
+        victims.extend(cluster.head.working())
+        os.kill(victims[0], signal.SIGKILL)
+
+    with beside(strike):
+        there = {outcome.unit: outcome.row for outcome in RayEngine(address=cluster.address).run(units)}
+    assert len(victims) == 1
+    assert capfd.readouterr().out == ""
+    assert there == alone
+    assert not sys.modules["ray"].is_initialized()  # it leaves as it came
+
+
+@pytest.mark.slow
+def test_gpus_are_preferred_and_missed_when_they_are_lost(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_gpu = cluster.add_node(gpus=1)
+    assert RayEngine(address=cluster.address, device="cpu").places == ["cpu", "cpu"]
+    assert RayEngine(address=cluster.address, jobs=1, device="cpu").places == ["cpu"]
+    engine = RayEngine(address=cluster.address, jobs=2)
+    assert engine.places == ["cuda:0"]
+    (outcome,) = engine.run(small_units(1))
+    # There is no GPU in truth; the unit was done where it would be.
+    assert outcome.device.startswith("NVIDIA") or "PyTorch finds none" in outcome.error
+    with_gpu.kill()
+    monkeypatch.setattr("dovetail.engine.ray_cluster._LOOK_SECONDS", 0.5)
+    monkeypatch.setattr("dovetail.engine.ray_cluster._PATIENCE_SECONDS", 1.0)
+    with pytest.raises(DovetailError, match=r"no GPU .* nodes that it had are lost"):
+        list(engine.run(small_units(1)))
+
+
+@pytest.mark.slow
+def test_a_run_ends_complete_and_right_when_a_node_is_killed(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    recipe = small_recipe(6, epochs=40)
+    monkeypatch.setattr("dovetail.engine.reproduction.find_recipe", lambda name: recipe)
+    # Not side by side, or the second would take over what the first has done.
+    here, there = tmp_path / "here" / "run", tmp_path / "there" / "run"
+    reproduce("small", folder=here, jobs=1, device="cpu", progress=False)
+    second = cluster.add_node()
+    at_the_blow: list[int] = []
+
+    def strike() -> None:
+        wait_for(lambda: bool(results(there) and second.working()), seconds=90)
+        second.kill()
+        at_the_blow.append(len(results(there)))
+
+    with beside(strike):
+        run = reproduce("small", folder=there, engine="ray", address=cluster.address, progress=False)
+    assert 1 <= at_the_blow[0] < 6  # in the middle
+    assert not run.failed
+    assert results(there) == results(here)
+    assert len(results(there)) == len((there / "results.jsonl").read_text().splitlines()) == 6
+    assert (there / "table.md").exists()
+
+
+def results(folder: Path) -> dict[str, object]:
+    """Return the row of each unit that a run has finished."""
+    return {key: one.row for key, one in read_results(folder / "results.jsonl").items()}

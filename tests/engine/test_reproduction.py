@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dovetail.engine import reproduce
+from dovetail.engine.results_file import read_results
+from dovetail.errors import SpecError
+
+from .small import CountingEngine, small_recipe, small_units
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dovetail.engine.reproduction.find_recipe", lambda name: small_recipe())
+
+
+def use(engine: CountingEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dovetail.engine.reproduction.find_engine", lambda *args, **options: engine)
+
+
+@pytest.mark.usefixtures("small")
+def test_an_interrupted_run_goes_on_and_never_does_a_unit_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = CountingEngine(stop_after=3)
+    use(first, monkeypatch)
+    with pytest.raises(KeyboardInterrupt):
+        reproduce("small", folder=tmp_path / "broken", progress=False)
+    assert len(read_results(tmp_path / "broken" / "results.jsonl")) == 3
+    second = CountingEngine()
+    use(second, monkeypatch)
+    run = reproduce("small", folder=tmp_path / "broken", progress=False)
+    assert len(second.asked) == 1
+    assert {*first.asked, *second.asked} == {*small_units(4)}
+    assert [one.row["seed"] for one in run.finished] == [0, 1, 2, 3]
+    third = CountingEngine()
+    use(third, monkeypatch)
+    again = reproduce("small", folder=tmp_path / "broken", progress=False)
+    assert third.asked == []
+    assert again.finished == run.finished
+    assert (tmp_path / "broken" / "table.md").read_text().startswith("# A test\n\nNothing.\n\n### Small\n")
+
+
+@pytest.mark.usefixtures("small")
+def test_units_that_fail_are_told_and_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    use(CountingEngine(fail="no weights"), monkeypatch)
+    run = reproduce("small", folder=tmp_path, progress=False)
+    assert set(run.failed.values()) == {"no weights"}
+    assert "4 not possible" in repr(run)
+    assert not (tmp_path / "table.md").exists()
+    use(CountingEngine(), monkeypatch)
+    assert not reproduce("small", folder=tmp_path, progress=False).failed
+
+
+@pytest.mark.usefixtures("small")
+def test_a_run_of_its_own_accord_goes_to_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    use(CountingEngine(), monkeypatch)
+    assert str(reproduce("small", progress=False).folder) == "runs/small-smoke"
+
+
+def test_what_is_not_known_is_refused_before_anything_is_made(tmp_path: Path) -> None:
+    with pytest.raises(SpecError, match="unknown recipe 'tabel4'; did you mean 'table4'"):
+        reproduce("tabel4", folder=tmp_path / "run")
+    with pytest.raises(SpecError, match="unknown scale 'papers'; did you mean 'paper'"):
+        reproduce("table4", "papers", folder=tmp_path / "run")  # type: ignore[arg-type]
+    with pytest.raises(SpecError, match="unknown engine 'rey'; did you mean 'ray'"):
+        reproduce("table4", folder=tmp_path / "run", engine="rey")  # type: ignore[arg-type]
+    with pytest.raises(SpecError, match="is for engine 'ray'"):
+        reproduce("table4", folder=tmp_path / "run", address="auto")
+    assert not (tmp_path / "run").exists()
