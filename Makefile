@@ -15,7 +15,7 @@ test: $(VENV)/.ready
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m "not slow" -n 2 --dist loadfile
 
 slow: $(VENV)/.ready
-	$(BIN)/python -m pytest -m slow
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m slow -n 2 --dist loadfile --durations=15
 
 lint: $(VENV)/.ready
 	$(BIN)/ruff check .

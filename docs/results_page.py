@@ -1,18 +1,22 @@
-"""Write docs/results.md from the run folders under results/: ``make results``.
+"""Write docs/results.md, and all tables and figures under results/, from the units finished there: ``make results``.
 
-Each folder is a run of a recipe at paper scale (``dovetail reproduce NAME --scale paper -o results/NAME``). What is to
-be said about its numbers stands in its ``remarks.md``.
+Each folder under results/ is a run of a recipe at paper scale (``dovetail reproduce NAME --scale paper -o
+results/NAME``). A unit that several recipes share is kept with one of them. What is to be said about a recipe's numbers
+stands in its ``remarks.md``.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
-from dovetail.engine import RunFolder
+from dovetail.engine.results_file import NAME, read_results
+from dovetail.engine.run_folder import write_tables
 from dovetail.recipes import Finished, Recipe, recipes
 
 ROOT = Path(__file__).parents[1]
+RESULTS = ROOT / "results"
 PAPERS = {
     "maxent": "Composable Sparse Subnetworks via Maximum-Entropy Principle",
     "sculpt": "Neural Sculpting",
@@ -31,7 +35,7 @@ dash means not published, or not measured.
 
 
 def main() -> None:
-    """Write the page."""
+    """Write everything."""
     parts = [HEAD, overview()]
     for paper, title in PAPERS.items():
         parts.append(f"# {title}\n")
@@ -39,28 +43,48 @@ def main() -> None:
     (ROOT / "docs/results.md").write_text("\n".join(parts), encoding="utf-8")
 
 
+@cache
+def all_finished() -> dict[str, Finished]:
+    """Return every finished unit by its key."""
+    found: dict[str, Finished] = {}
+    for path in sorted(RESULTS.glob(f"*/{NAME}")):
+        found |= read_results(path)
+    return found
+
+
+def finished_units(recipe: Recipe) -> list[Finished]:
+    """Return the finished units of a recipe; none if it has no folder."""
+    units = dict.fromkeys(recipe.units("paper")) if (RESULTS / recipe.name).exists() else ()
+    return [all_finished()[unit.key] for unit in units if unit.key in all_finished()]
+
+
 def overview() -> str:
     """Return a table of all recipes: how much of each is done, on what, in how long."""
-    lines = ["| recipe | shows | units done | GPU or core time | on |", "|---|---|---|---|---|"]
+    lines = ["| recipe | shows | units done | time | on |", "|---|---|---|---|---|"]
     for recipe in recipes():
-        finished = results(recipe)
-        seconds = sum(one.seconds for one in finished)
+        finished = finished_units(recipe)
+        minutes = sum(one.seconds for one in finished) / 60
         devices = ", ".join(name for name, _ in Counter(one.device for one in finished).most_common())
-        link = f"[{recipe.paper}/{recipe.name}](#{recipe.name})"
-        total = len(set(recipe.units("paper")))
+        done = f"{len(finished)} of {len(set(recipe.units('paper')))}"
         lines.append(
-            f"| {link} | {recipe.shows} | {len(finished)} of {total} | {seconds / 60:.1f} min | {devices or '–'} |"
+            f"| [{recipe.paper}/{recipe.name}](#{recipe.name}) | {recipe.shows} | {done} | {minutes:.1f} min | "
+            f"{devices or '–'} |"
         )
-    return "\n".join(lines) + "\n"
+    lines += [
+        "",
+        "*Time* adds up the units; those on the GPU ran four to fifteen side by side, which makes each longer.\n",
+    ]
+    return "\n".join(lines)
 
 
 def section(recipe: Recipe) -> str:
-    """Return what a recipe gave."""
-    folder = ROOT / "results" / recipe.name
+    """Write a recipe's tables and figures, and return them as a part of the page."""
+    folder = RESULTS / recipe.name
     lines = [f'## <a id="{recipe.name}"></a>{recipe.name}: {recipe.title}', "", f"{recipe.shows}.", ""]
-    finished = results(recipe)
+    finished = finished_units(recipe)
     if not finished:
         return "\n".join([*lines, "Not run at paper scale yet.", ""])
+    write_tables(folder, recipe, finished)
     remarks = folder / "remarks.md"
     if remarks.exists():
         lines += [remarks.read_text(encoding="utf-8")]
@@ -70,15 +94,6 @@ def section(recipe: Recipe) -> str:
         f"![{recipe.name}: {path.stem}](../results/{recipe.name}/figures/{path.name})\n" for path in pictures
     ]
     return "\n".join(lines)
-
-
-def results(recipe: Recipe) -> list[Finished]:
-    """Return the finished units of a recipe's run at paper scale."""
-    folder = ROOT / "results" / recipe.name
-    if not folder.exists():
-        return []
-    with RunFolder(folder, recipe, "paper") as run:
-        return run.finished(list(dict.fromkeys(recipe.units("paper"))))
 
 
 if __name__ == "__main__":

@@ -46,12 +46,12 @@ def test_an_interrupted_run_goes_on_and_never_does_a_unit_twice(
 @pytest.mark.usefixtures("small")
 def test_units_that_fail_are_told_and_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     use(CountingEngine(fail="no weights"), monkeypatch)
-    run = reproduce("small", folder=tmp_path, progress=False)
+    run = reproduce("small", folder=tmp_path / "run", progress=False)
     assert set(run.failed.values()) == {"no weights"}
     assert "4 not possible" in repr(run)
-    assert not (tmp_path / "table.md").exists()
+    assert not (tmp_path / "run" / "table.md").exists()
     use(CountingEngine(), monkeypatch)
-    assert not reproduce("small", folder=tmp_path, progress=False).failed
+    assert not reproduce("small", folder=tmp_path / "run", progress=False).failed
 
 
 @pytest.mark.usefixtures("small")

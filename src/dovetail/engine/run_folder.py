@@ -21,6 +21,7 @@ from . import results_file
 
 _CONFIG = "config.yaml"
 _TABLES = "table.md"
+_DPI = 120
 
 
 def default_folder(recipe: Recipe, scale: Scale) -> Path:
@@ -98,16 +99,7 @@ class RunFolder:
 
     def write_tables(self, finished: Sequence[Finished]) -> None:
         """Write ``table.md`` and the figures."""
-        text = "\n".join(table.to_markdown() for table in self._recipe.tables(finished))
-        head = f"# {self._recipe.title}\n\n{self._recipe.shows}.\n\n"
-        write_whole(self.path / _TABLES, lambda path: path.write_text(head + text, encoding="utf-8"))
-        for name, figure in self._recipe.figures(finished):
-            folder = self.path / "figures"
-            folder.mkdir(exist_ok=True)
-            write_whole(
-                folder / f"{name}.png",
-                lambda path, drawn=figure: drawn.savefig(path, format="png", dpi=150, bbox_inches="tight"),  # type: ignore[misc]
-            )
+        write_tables(self.path, self._recipe, finished)
 
     def _check_config(self, config: dict[str, str]) -> None:
         file = self.path / _CONFIG
@@ -123,6 +115,19 @@ class RunFolder:
                     f"{self.path} holds a run of {before.get('recipe')} at scale {before.get('scale')}, not of "
                     f"{config['recipe']} at scale {config['scale']}; take another folder"
                 )
+
+
+def write_tables(folder: Path, recipe: Recipe, finished: Sequence[Finished]) -> None:
+    """Write ``table.md`` and the figures of a recipe into a folder."""
+    text = "\n".join(table.to_markdown() for table in recipe.tables(finished))
+    head = f"# {recipe.title}\n\n{recipe.shows}.\n\n"
+    write_whole(folder / _TABLES, lambda path: path.write_text(head + text, encoding="utf-8"))
+    for name, figure in recipe.figures(finished):
+        (folder / "figures").mkdir(exist_ok=True)
+        write_whole(
+            folder / "figures" / f"{name}.png",
+            lambda path, drawn=figure: drawn.savefig(path, format="png", dpi=_DPI, bbox_inches="tight"),  # type: ignore[misc]
+        )
 
 
 def read_config(folder: Path) -> dict[str, str]:
