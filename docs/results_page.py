@@ -13,16 +13,10 @@ from pathlib import Path
 
 from dovetail.engine.results_file import NAME, read_results
 from dovetail.engine.run_folder import write_tables
-from dovetail.recipes import Finished, Recipe, recipes
+from dovetail.recipes import PAPERS, Finished, Recipe, recipes
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "results"
-PAPERS = {
-    "maxent": "Composable Sparse Subnetworks via Maximum-Entropy Principle",
-    "sculpt": "Neural Sculpting",
-    "cluster": "Clusterability in Neural Networks",
-    "beyond": "Beyond the papers",
-}
 HEAD = """# Results
 
 What our implementation gives at paper scale, beside what the papers printed. Made by `make results` from the runs under

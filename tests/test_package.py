@@ -154,7 +154,7 @@ def test_the_population_example_runs_as_it_stands(tmp_path: Path) -> None:
     assert densities == pytest.approx([0.1] * 4, abs=0.001)
 
 
-@pytest.mark.parametrize("page", ["specialists", "sculpting", "clusterability"])
+@pytest.mark.parametrize("page", ["specialists", "sculpting", "clusterability", "reproducing"])
 def test_the_guides_run_as_they_stand(page: str, tmp_path: Path) -> None:
     examples = re.findall(r"```python\n(.*?)```", (ROOT / f"docs/{page}.md").read_text(), re.DOTALL)
     code = "\n".join(examples).replace(

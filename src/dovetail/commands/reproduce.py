@@ -17,13 +17,6 @@ if TYPE_CHECKING:
     from ..engine import Plan, Run
     from ..recipes import Unit
 
-_PAPERS = {
-    "maxent": "Composable Sparse Subnetworks via Maximum-Entropy Principle",
-    "sculpt": "Neural Sculpting",
-    "cluster": "Clusterability in Neural Networks",
-    "beyond": "Beyond the papers",
-}
-
 
 def reproduce(
     name: Annotated[str | None, typer.Argument(help="The recipe; leave it out for the list.")] = None,
@@ -66,13 +59,13 @@ def reproduce(
 
 
 def _list(as_json: bool) -> None:
-    from ..recipes import recipes
+    from ..recipes import PAPERS, recipes
 
     found = recipes()
     if as_json:
         print_json([{"name": r.name, "paper": r.paper, "title": r.title, "shows": r.shows} for r in found])
         return
-    for paper, title in _PAPERS.items():
+    for paper, title in PAPERS.items():
         table = Table(title=title, title_justify="left")
         for column in ("recipe", "what", "shows"):
             table.add_column(column)

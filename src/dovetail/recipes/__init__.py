@@ -8,13 +8,14 @@ One folder for each paper, one file for each recipe.
 from __future__ import annotations
 
 from .published import published, read_published
-from .recipe import Recipe
+from .recipe import PAPERS, Recipe
 from .registry import find_recipe, recipes
 from .tables import Cell, Comparison, Quantity, Table
 from .unit import Finished, Unit
 from .works import Load, Work, find_work
 
 __all__ = [
+    "PAPERS",
     "Cell",
     "Comparison",
     "Finished",

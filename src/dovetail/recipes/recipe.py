@@ -18,6 +18,14 @@ Scale = Literal["smoke", "paper"]
 
 Paper = Literal["maxent", "sculpt", "cluster", "beyond"]
 
+PAPERS: dict[Paper, str] = {
+    "maxent": "Composable Sparse Subnetworks via Maximum-Entropy Principle",
+    "sculpt": "Neural Sculpting",
+    "cluster": "Clusterability in Neural Networks",
+    "beyond": "Beyond the papers",
+}
+"""The papers by what they are called here, and what is in none of them."""
+
 
 def check_scale(scale: str) -> None:
     """Refuse a scale that there is not."""

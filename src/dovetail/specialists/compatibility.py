@@ -73,7 +73,7 @@ def compatibility(*parts: Part, inputs: Tensor | None = None, force: bool = Fals
         Two or more; composites count as their specialists.
     inputs : Tensor, optional
         Unlabelled samples, a few hundred or more. With them the score says how much of what the specialists know
-        will be left, and predicts the merged accuracy much better (docs/results.md).
+        will be left, and predicts the merged accuracy much better (docs/further-results.md).
     force : bool
         Compare specialists that do not fit as well.
 

@@ -90,9 +90,9 @@ def figures(finished: Sequence[Finished]) -> Iterable[tuple[str, Figure]]:
         )
     for ax, title in zip(axes, titles, strict=True):
         ax.set(title=title, ylim=(0, 1.02))
-    lines = {line.get_label(): line for ax in axes for line in ax.get_lines()}
+    lines = {str(line.get_label()): line for ax in axes for line in ax.get_lines()}
     figure.legend(
-        lines.values(), lines.keys(), loc="outside lower center", ncols=4, frameon=False, fontsize=7
+        list(lines.values()), list(lines), loc="outside lower center", ncols=4, frameon=False, fontsize=7
     )
     yield "complete-merge", figure
 

@@ -30,7 +30,7 @@ def _depths(lr: float, batch_size: int, *epochs: int) -> tuple[Preset, ...]:
 
 # Step sizes and batches are in the paper's range. Epochs are about as many as twelve dense networks needed to learn the
 # task (the paper has 15, 10, 20 for [4,2,4]); for [4,1,2,m], [6,3,3,3] and [8,2,1,2,m], tasks that the paper tuned by
-# success, all three are what did best of a few dozen settings (docs/sculpting-results.md).
+# success, all three are what did best of a few dozen settings (docs/further-results.md).
 _BY_FAMILY: dict[str, tuple[Preset, ...]] = {
     "[4,2,4]": _depths(0.05, 8, 20, 15, 30),
     "[4,1,4]": _depths(0.05, 8, 40, 20, 30),
