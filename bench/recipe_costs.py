@@ -28,14 +28,13 @@ def duration(seconds: float) -> str:
 
 
 def estimates() -> None:
-    print("| recipe | units | networks | 1 GPU | 8 GPUs | 64 GPUs | one CPU core |")
-    print("|---|---|---|---|---|---|---|")
+    print("| recipe | units | 1 GPU | 8 GPUs | 64 GPUs | one CPU core |")
+    print("|---|---|---|---|---|---|")
     for recipe in recipes():
-        found = plan(recipe.name, "paper", Path("nowhere"))
-        networks = sum(find_work(one.unit.work).load(one.unit.settings).members for one in found.units)
+        found = plan(recipe.name, "paper", Path("nowhere/run"))
         cells = [duration(found.seconds(count, "cuda")) for count in (1, 8, 64)]
         print(
-            f"| {recipe.paper}/{recipe.name} | {len(found.units)} | {networks:,} | {' | '.join(cells)} | "
+            f"| {recipe.paper}/{recipe.name} | {len(found.units)} | {' | '.join(cells)} | "
             f"{duration(found.seconds(1, 'cpu'))} |"
         )
 

@@ -78,7 +78,7 @@ def section(recipe: Recipe) -> str:
     finished = finished_units(recipe)
     if not finished:
         return "\n".join([*lines, "Not run at paper scale yet.", ""])
-    write_tables(folder, recipe, finished)
+    write_tables(folder, recipe, "paper", finished)
     remarks = folder / "remarks.md"
     if remarks.exists():
         lines += [remarks.read_text(encoding="utf-8")]

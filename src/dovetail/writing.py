@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -44,6 +45,8 @@ def write_whole(path: str | Path, write: Callable[[Path], object]) -> Path:
             temporary.touch()
             mode = temporary.stat().st_mode  # as the user wants new files; some writers make theirs private
             write(temporary)
+            with temporary.open("rb+") as written:
+                os.fsync(written.fileno())  # or a power cut could leave the name without the content
             temporary.chmod(mode)
             temporary.replace(path)
         except BaseException:

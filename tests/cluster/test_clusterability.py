@@ -118,6 +118,16 @@ def test_parts_that_are_not_connected_give_a_warning_and_dead_units_no_cluster()
     assert "2 parts that are not connected" in found.warnings[0]
 
 
+def test_units_that_decay_has_all_but_removed_give_a_warning() -> None:
+    layers = random_layers([30, 30, 30], seed=3)
+    layers[0][:4] *= 1e-30
+    layers[1][:, :4] *= 1e-30
+    found = dt.clusterability(layers, 4, 0, progress=False)
+    assert any(text.startswith("4 units have less than a millionth") for text in found.warnings)
+    layers[0][:4], layers[1][:, :4] = 0, 0
+    assert not dt.clusterability(layers, 4, 0, progress=False).warnings
+
+
 def test_a_group_that_is_almost_isolated_gives_a_warning() -> None:
     layers = random_layers([40, 40, 40], seed=3)
     for layer in layers:

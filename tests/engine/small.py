@@ -37,10 +37,10 @@ def small_recipe(count: int = 4, epochs: int = 1) -> Recipe:
 class CountingEngine:
     """Does nothing, in order, and remembers what it was asked; stops the program after some units if told to."""
 
-    places = ("cpu",)
-
-    def __init__(self, stop_after: int | None = None, fail: str = "") -> None:
+    def __init__(self, stop_after: int | None = None, fail: str = "", trace: str = "") -> None:
+        self.places: Sequence[str] = ("cpu",)
         self.asked: list[Unit] = []
+        self._trace = trace
         self._stop_after = stop_after
         self._fail = fail
 
@@ -50,7 +50,7 @@ class CountingEngine:
                 raise KeyboardInterrupt
             self.asked.append(unit)
             if self._fail:
-                yield Outcome(unit, error=self._fail)
+                yield Outcome(unit, error=self._fail, trace=self._trace)
             else:
                 yield Outcome(unit, {"seed": unit.settings["seeds"][0]}, 0.5, "cpu")
 

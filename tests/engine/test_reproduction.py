@@ -7,6 +7,7 @@ import pytest
 from dovetail.engine import reproduce
 from dovetail.engine.results_file import read_results
 from dovetail.errors import SpecError
+from dovetail.recipes import Unit
 
 from .small import CountingEngine, small_recipe, small_units
 
@@ -71,3 +72,38 @@ def test_what_is_not_known_is_refused_before_anything_is_made(tmp_path: Path) ->
     with pytest.raises(SpecError, match="is for engine 'ray'"):
         reproduce("table4", folder=tmp_path / "run", address="auto")
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.usefixtures("small")
+def test_errors_that_nobody_foresaw_are_written_down_in_the_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use(CountingEngine(fail="internal error: KeyError", trace="Traceback …"), monkeypatch)
+    run = reproduce("small", folder=tmp_path / "run", progress=False)
+    assert set(run.failed.values()) == {"internal error: KeyError"}
+    assert (tmp_path / "run" / "errors.log").read_text().count("Traceback …") == 4
+
+
+@pytest.mark.usefixtures("small")
+def test_side_by_side_the_longest_units_come_first_and_alone_the_order_is_the_recipe_s(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def seconds(unit: Unit, device: str) -> float:
+        return float(1 + unit.settings["seeds"][0])
+
+    monkeypatch.setattr("dovetail.engine.reproduction.unit_seconds", seconds)
+    for places, seeds in ((("cpu",), [0, 1, 2, 3]), (("cpu", "cpu"), [3, 2, 1, 0])):
+        engine = CountingEngine()
+        engine.places = places
+        use(engine, monkeypatch)
+        reproduce("small", folder=tmp_path / str(len(places)) / "run", progress=False)
+        assert [unit.settings["seeds"][0] for unit in engine.asked] == seeds
+
+
+def test_tables_in_small_say_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dovetail.engine.reproduction.find_recipe", lambda name: small_recipe())
+    use(CountingEngine(), monkeypatch)
+    assert reproduce("small", folder=tmp_path / "run", progress=False).tables[0].note.startswith("In small")
+    paper = reproduce("small", "paper", folder=tmp_path / "paper", progress=False)
+    assert not paper.tables[0].note
+    assert paper.taken == 4

@@ -56,6 +56,39 @@ def test_what_is_no_run_folder_is_said_to_be_none(tmp_path: Path) -> None:
         RunFolder(tmp_path, small_recipe(), "smoke")
 
 
+@pytest.mark.parametrize("name", ["results.jsonl", "table.md", "figures"])
+def test_files_that_are_not_a_run_s_are_left_alone(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text("mine, without an end")
+    with pytest.raises(DovetailError, match=f"is not a run folder, but has {name}"):
+        RunFolder(tmp_path, small_recipe(), "smoke")
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+    assert (tmp_path / name).read_text() == "mine, without an end"
+
+
+def test_a_config_that_a_power_cut_left_empty_is_written_again(tmp_path: Path) -> None:
+    (tmp_path / "config.yaml").touch()
+    with RunFolder(tmp_path, small_recipe(), "smoke"):
+        assert read_config(tmp_path)["recipe"] == "small"
+
+
+def test_what_is_taken_over_keeps_where_it_comes_from(tmp_path: Path) -> None:
+    (unit,) = small_units(1)
+    with RunFolder(tmp_path / "old", small_recipe(), "smoke") as old:
+        old.add([Finished(unit, {"x": 1}, 1.0, "NVIDIA H200", "0.0.1")])
+    with RunFolder(tmp_path / "new", small_recipe(), "smoke") as new:
+        assert new.take_from_neighbours([unit]) == 1
+    with RunFolder(tmp_path / "new", small_recipe(), "smoke") as again:
+        assert again.finished([unit]) == [Finished(unit, {"x": 1}, 1.0, "NVIDIA H200", "0.0.1")]
+
+
+def test_figures_that_a_recipe_no_longer_has_go(tmp_path: Path) -> None:
+    with RunFolder(tmp_path, small_recipe(), "smoke") as run:
+        (tmp_path / "figures").mkdir()
+        (tmp_path / "figures" / "old.png").touch()
+        run.write_tables([])
+        assert not list((tmp_path / "figures").iterdir())
+
+
 def test_a_file_in_the_way(tmp_path: Path) -> None:
     (tmp_path / "run").write_text("")
     with pytest.raises(DovetailError, match="cannot make the folder"):

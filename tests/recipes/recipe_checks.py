@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 
-from dovetail.recipes import Finished, Unit, find_recipe, read_published
+from dovetail.recipes import Finished, Unit, find_recipe, published, read_published
 from dovetail.recipes.unit import canonical
 
 
@@ -21,11 +22,9 @@ def check_units(name: str, *, paper: int, smoke: int) -> None:
 def check_published(name: str, tables: Collection[str], finished: Sequence[Finished]) -> None:
     """Every published value of some tables of the Clusterability paper stands in the recipe's tables, and no other."""
     cells = [cell for table in find_recipe(name).tables(finished) for cell in table.cells]  # type: ignore[union-attr]
-    shown = [cell.published.value for cell in cells if cell.published is not None]
+    shown = Counter(cell.published for cell in cells if cell.published is not None)
     printed = [row for row in read_published("clusterability_tables") if row["table"] in tables]
-    assert sorted(shown) == sorted(
-        float(row["fraction"].partition("/")[0] or row["value"]) for row in printed
-    )
+    assert shown == Counter(published("clusterability_tables", **row) for row in printed)
 
 
 def check_any_part(name: str, made_up: Callable[[Unit], Finished], *, figures: Sequence[str]) -> None:

@@ -156,7 +156,7 @@ def test_entropy_is_missing_when_all_classes_are_rewarded() -> None:
 def test_generalists_are_networks_trained_in_the_ordinary_way() -> None:
     settings = {
         "data": {"name": "digits", "options": {}}, "net": "mlp:32,dropout=0", "seeds": [0, 1], "epochs": 8,
-        "lr": 0.01, "batch_size": 128,
+        "lr": 0.01, "batch_size": 128, "monitor": "loss", "patience": None,
     }  # fmt: skip
     row = find_work("maxent/generalists").run(settings, CPU)
     alone = find_work("maxent/generalists").run(settings | {"seeds": [1]}, CPU)

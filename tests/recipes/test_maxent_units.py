@@ -13,7 +13,7 @@ from dovetail.recipes.maxent import table1, table4
 from dovetail.recipes.maxent.condition import Condition
 from dovetail.recipes.maxent.data_sets import DATA_SETS, data_settings, load_data
 from dovetail.recipes.maxent.training import TRAINING
-from dovetail.recipes.published import PublishedFile
+from dovetail.recipes.printed_values import PublishedFile
 from dovetail.recipes.recipe import Scale
 from dovetail.recipes.unit import canonical
 from dovetail.specialists.settings import settle

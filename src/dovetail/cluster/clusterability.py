@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Literal, TypeAlias, TypeVar, get_args
 
 import numpy as np
+import torch
 from numpy.typing import ArrayLike
 from sklearn.metrics import adjusted_rand_score
 from threadpoolctl import threadpool_limits
@@ -151,6 +151,5 @@ def _in_threads(work: Callable[[int], Result], count: int, bar: FitProgress | No
 
 
 def _cores() -> int:
-    """Return how many copies to make at once: the cores that this process may use; each copy takes memory."""
-    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(allowed, 16)
+    """Return how many copies to make at once: as many threads as torch may use; each copy takes memory."""
+    return min(torch.get_num_threads(), 16)

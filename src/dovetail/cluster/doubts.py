@@ -18,6 +18,9 @@ _LOOSE = 0.1
 _THREAD = 1e-6
 """Connections below this share of the weight at both of their ends hold nothing together."""
 
+_FAINT = 1e-6
+"""Units with less than this share of a usual unit's weight do nothing, though they are not quite cut off."""
+
 
 def doubts(graph: NetworkGraph, labels: Indices, part: Indices, k: int) -> tuple[str, ...]:
     """Return, in words, what makes the n-cut of a clustering mean less than it seems to.
@@ -40,6 +43,7 @@ def doubts(graph: NetworkGraph, labels: Indices, part: Indices, k: int) -> tuple
         )
     adjacency = graph.adjacency
     found += _threads(adjacency, len(sizes))
+    found += _faint(adjacency)
     clusters = len(np.unique(labels[labels >= 0]))
     if clusters < k:
         found.append(
@@ -76,4 +80,17 @@ def _threads(adjacency: sparse.csr_array, components: int) -> list[str]:
     return [
         f"the graph would fall into {parts} parts without connections that are less than a millionth of what their "
         "ends have in all: cuts there cost almost nothing, so a low n-cut need not mean clusters in the rest"
+    ]
+
+
+def _faint(adjacency: sparse.csr_array) -> list[str]:
+    """Return a doubt if some units are dead but for weights that decay has not quite brought to 0."""
+    degrees = np.asarray(adjacency.sum(1))
+    connected = degrees[degrees > 0]
+    count = int((connected < _FAINT * np.median(connected)).sum()) if len(connected) else 0
+    if not count:
+        return []
+    return [
+        f"{count} units have less than a millionth of the weight that units usually have here (L2 leaves such): they "
+        "do nothing, yet clusters are made of them; set their weights to 0 to leave them out"
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -43,11 +43,13 @@ def reproduce(
     if name is None:
         _list(as_json)
         return
-    from ..engine import plan
+    from ..engine import find_engine, plan
     from ..engine import reproduce as run_recipe
 
     if dry_run:
-        _print_plan(plan(name, scale, folder), as_json)  # type: ignore[arg-type]
+        found = plan(name, scale, folder)  # type: ignore[arg-type]
+        doing = find_engine(engine, address=address, jobs=jobs, device=device)  # type: ignore[arg-type]
+        _print_plan(found, doing.places, as_json)
         return
     run = run_recipe(
         name, scale, folder, engine=engine, address=address, jobs=jobs, device=device,  # type: ignore[arg-type]
@@ -75,18 +77,20 @@ def _list(as_json: bool) -> None:
         print_table(table)
 
 
-def _print_plan(found: Plan, as_json: bool) -> None:
+def _print_plan(found: Plan, places: Sequence[str], as_json: bool) -> None:
     frame = found.to_frame()
+    here = found.seconds(len(places), places[0].partition(":")[0])
     totals = {f"{count} GPU{'s' * (count > 1)}": found.seconds(count, "cuda") for count in (1, 8, 64)}
     totals |= {f"{count} core{'s' * (count > 1)}": found.seconds(count, "cpu") for count in (1, 2, 16)}
     if as_json:
-        print_json({"units": frame.to_dict("records"), "seconds": totals})
+        print_json({"units": frame.to_dict("records"), "seconds": {"here": here} | totals})
         return
     print_table(table_of(frame, digits=1))
     missing = sum(not one.done for one in found.units)
     times = ", ".join(f"{_duration(value)} on {name}" for name, value in totals.items())
     typer.echo(
-        f"{len(found.units)} units, {missing} to do: about {times} (GPUs like the H200 that was measured)."
+        f"{len(found.units)} units, {missing} to do: about {_duration(here)} with the {len(places)} workers there are "
+        f"({', '.join(dict.fromkeys(places))}); {times} (GPUs like the H200 that was measured)."
     )
 
 
@@ -96,14 +100,16 @@ def _print_run(run: Run, as_json: bool) -> None:
             {"title": table.title, "note": table.note, "rows": table.frame.to_dict("records")}
             for table in run.tables
         ]
-        print_json(
-            {"recipe": run.recipe.name, "scale": run.scale, "folder": str(run.folder), "tables": tables}
-        )
+        about = {"recipe": run.recipe.name, "scale": run.scale, "folder": str(run.folder)}
+        failed = {unit.label: reason for unit, reason in run.failed.items()}
+        print_json({**about, "tables": tables, "failed": failed})
         return
     for table in run.tables:
         print_table(table_of(table.wide(), table.title, table.digits))
         if table.note:
             typer.echo(table.note + "\n")
+    if run.taken:
+        print(f"{run.taken} units were taken from runs beside {run.folder}.", file=sys.stderr)
     if run.finished:
         print(f"In {run.folder}: table.md, figures, results.jsonl.", file=sys.stderr)
 

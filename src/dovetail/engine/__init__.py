@@ -6,12 +6,12 @@ whatever order and place; only the process that leads writes, a line for each un
 
 from __future__ import annotations
 
-from .engines import Engine
+from .engines import Engine, find_engine
 from .local import LocalEngine
 from .outcome import Outcome
-from .plan import Plan, plan
+from .planning import Plan, plan
 from .reproduction import reproduce
 from .run import Run
 from .run_folder import RunFolder
 
-__all__ = ["Engine", "LocalEngine", "Outcome", "Plan", "Run", "RunFolder", "plan", "reproduce"]
+__all__ = ["Engine", "LocalEngine", "Outcome", "Plan", "Run", "RunFolder", "find_engine", "plan", "reproduce"]

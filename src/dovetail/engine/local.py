@@ -77,6 +77,7 @@ class _Worker:
         self._process: subprocess.Popen[str] | None = None
         self._messages: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
         self._stopped = False
+        self._starting = threading.Lock()
 
     def serve(self, waiting: Queue[Unit], done: Queue[Outcome | BaseException]) -> None:
         """Do units until none is waiting."""
@@ -93,8 +94,11 @@ class _Worker:
             self.stop()
 
     def _do(self, unit: Unit) -> Outcome:
+        status = 0
         for _ in range(_ATTEMPTS):
             process = self._start()
+            if process is None:
+                break
             assert process.stdin is not None
             assert process.stdout is not None
             try:
@@ -114,7 +118,12 @@ class _Worker:
             error=f"the process that did it died {_ATTEMPTS} times ({_reason(status)}){said and ': '}{said}",
         )
 
-    def _start(self) -> subprocess.Popen[str]:
+    def _start(self) -> subprocess.Popen[str] | None:
+        """Return the process, started if need be; none once all is to stop."""
+        with self._starting:
+            return None if self._stopped else self._running()
+
+    def _running(self) -> subprocess.Popen[str]:
         if self._process is None or self._process.poll() is not None:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "dovetail.engine.worker", self._place],
@@ -134,10 +143,11 @@ class _Worker:
 
     def stop(self) -> None:
         """End the process, whatever it is doing."""
-        self._stopped = True
-        if self._process is not None:
-            self._process.kill()
-            self._process.wait()
+        with self._starting:
+            self._stopped = True
+            if self._process is not None:
+                self._process.kill()
+                self._process.wait()
 
 
 def _reason(status: int) -> str:

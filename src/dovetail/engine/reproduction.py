@@ -15,6 +15,9 @@ from .outcome import Outcome
 from .run import Run
 from .run_folder import RunFolder, default_folder
 
+_FULL = 10_000
+"""What the progress bar counts to."""
+
 
 def reproduce(
     name: str,
@@ -71,28 +74,31 @@ def reproduce(
     doing = find_engine(engine, address=address, jobs=jobs, device=device)
     where = default_folder(recipe, scale) if folder is None else Path(folder)
     with RunFolder(where, recipe, scale) as kept:
-        kept.take_from_neighbours(units)
+        taken = kept.take_from_neighbours(units)
         missing = kept.missing(units)
         failed: dict[Unit, str] = {}
         if missing:
             for outcome in _watched(doing, missing, recipe.name, show=progress):
                 if outcome.row is None:
-                    failed[outcome.unit] = outcome.trace or outcome.error
+                    failed[outcome.unit] = outcome.error
+                    kept.note_trace(outcome.unit, outcome.trace)
                 else:
                     kept.add([Finished(outcome.unit, outcome.row, outcome.seconds, outcome.device)])
         finished = kept.finished(units)
         if finished:
             kept.write_tables(finished)
-    return Run(recipe, scale, where, finished, failed)
+    return Run(recipe, scale, where, finished, failed, taken)
 
 
 def _watched(engine: Engine, units: Sequence[Unit], title: str, *, show: bool) -> Iterator[Outcome]:
-    """Do the longest units first, so that none is left over at the end, and show how far they are."""
+    """Do units and show how far they are: in the recipe's order, or side by side the longest first, to end together."""
     device = engine.places[0].partition(":")[0]
     seconds = {unit: unit_seconds(unit, device) for unit in units}
-    units = sorted(units, key=lambda unit: -seconds[unit])
+    if len(engine.places) > 1:
+        units = sorted(units, key=lambda unit: -seconds[unit])
     total = sum(seconds.values())
-    with FitProgress(title, 1000, show=show, unit=None) as bar, closing(engine.run(units)) as outcomes:  # type: ignore[type-var]
+    bar = FitProgress(title, _FULL, show=show, unit=None, steady=True)
+    with bar, closing(engine.run(units)) as outcomes:  # type: ignore[type-var]
         for number, outcome in enumerate(outcomes, 1):
-            bar.advance(round(1000 * seconds[outcome.unit] / total), f"{number} of {len(units)} units")
+            bar.advance(round(_FULL * seconds[outcome.unit] / total), f"{number} of {len(units)} units")
             yield outcome

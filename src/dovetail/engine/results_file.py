@@ -7,7 +7,6 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from .._version import __version__
 from ..errors import DovetailError, FileFormatError
 from ..recipes import Finished, Unit
 from ..recipes.unit import canonical
@@ -28,11 +27,9 @@ def read_results(path: Path) -> dict[str, Finished]:
         try:
             content = json.loads(line)
             found[content["key"]] = Finished(
-                Unit(content["work"], content["settings"]),
-                content["row"],
-                float(content["seconds"]),
-                content["device"],
-            )
+                Unit(content["work"], content["settings"]), content["row"], float(content["seconds"]),
+                content["device"], content["dovetail"],
+            )  # fmt: skip
         except (ValueError, KeyError, TypeError) as error:
             raise FileFormatError(
                 f"line {number} of {path} is damaged; delete that line, and its unit will be done again"
@@ -57,7 +54,7 @@ def add_results(path: Path, finished: Iterable[Finished]) -> None:
                 "row": one.row,
                 "seconds": one.seconds,
                 "device": one.device,
-                "dovetail": __version__,
+                "dovetail": one.version,
             }
         )
         for one in finished

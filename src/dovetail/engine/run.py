@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
 from ..recipes import Comparison, Finished, Recipe, Table, Unit
 from ..recipes.recipe import Scale
+
+_IN_SMALL = "In small, with other data and fewer networks, epochs and copies; what follows speaks of the paper's scale."
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,8 @@ class Run:
         The units that are done.
     failed : mapping of Unit to str
         For each unit that could not be done, why.
+    taken : int
+        How many units were taken from runs beside this one.
     """
 
     recipe: Recipe
@@ -34,11 +38,12 @@ class Run:
     folder: Path
     finished: Sequence[Finished]
     failed: Mapping[Unit, str] = field(default_factory=dict)
+    taken: int = 0
 
     @cached_property
     def tables(self) -> list[Table | Comparison]:
         """Ours beside the published."""
-        return list(self.recipe.tables(self.finished))
+        return tables_at(self.scale, self.recipe, self.finished)
 
     def __repr__(self) -> str:
         trouble = f", {len(self.failed)} not possible" if self.failed else ""
@@ -46,3 +51,11 @@ class Run:
 
     def __str__(self) -> str:
         return "\n".join(table.to_markdown() for table in self.tables)
+
+
+def tables_at(scale: Scale, recipe: Recipe, finished: Sequence[Finished]) -> list[Table | Comparison]:
+    """Return a recipe's tables; in small they say so, as their notes speak of the paper's scale."""
+    tables = list(recipe.tables(finished))
+    if scale == "paper":
+        return tables
+    return [replace(table, note=f"{_IN_SMALL} {table.note}".strip()) for table in tables]

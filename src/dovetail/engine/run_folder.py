@@ -18,9 +18,12 @@ from ..recipes import Finished, Recipe, Unit
 from ..recipes.recipe import Scale
 from ..writing import write_whole
 from . import results_file
+from .run import tables_at
 
 _CONFIG = "config.yaml"
 _TABLES = "table.md"
+_FIGURES = "figures"
+_ERRORS = "errors.log"
 _DPI = 120
 
 
@@ -50,6 +53,9 @@ class RunFolder:
     def __init__(self, path: Path, recipe: Recipe, scale: Scale) -> None:
         self.path = path
         self._recipe = recipe
+        self._scale: Scale = scale
+        self._results = path / results_file.NAME
+        check_folder_is(path, recipe, scale)
         try:
             path.mkdir(parents=True, exist_ok=True)
             self._lock = (path / ".lock").open("w")
@@ -57,8 +63,8 @@ class RunFolder:
             raise DovetailError(f"cannot make the folder {path}: {error.strerror}") from error
         try:
             _lock(self._lock.fileno(), path)
-            self._check_config({"recipe": recipe.name, "scale": scale, "dovetail": __version__})
-            self._results = path / results_file.NAME
+            if not _config(path):
+                self._write_config({"recipe": recipe.name, "scale": scale, "dovetail": __version__})
             results_file.mend(self._results)
             self._finished = results_file.read_results(self._results)
         except BaseException:
@@ -86,48 +92,78 @@ class RunFolder:
         results_file.add_results(self._results, finished)
         self._finished |= {one.unit.key: one for one in finished}
 
+    def note_trace(self, unit: Unit, trace: str) -> None:
+        """Write down where an error came from that nobody foresaw."""
+        if trace:
+            with (self.path / _ERRORS).open("a", encoding="utf-8") as file:
+                file.write(f"{unit.label} ({unit.key})\n{trace}\n")
+
     def take_from_neighbours(self, units: Sequence[Unit]) -> int:
         """Copy units that other runs beside this one have finished; return how many."""
-        taken: dict[str, Finished] = {}
-        for neighbour in sorted(self.path.resolve().parent.glob(f"*/{results_file.NAME}")):
-            if neighbour != self._results.resolve():
-                with suppress(DovetailError):  # what is wrong with another run is not this one's trouble
-                    taken |= results_file.read_results(neighbour)
-        wanted = [taken[unit.key] for unit in self.missing(units) if unit.key in taken]
+        known = units_beside(self.path)
+        wanted = [known[unit.key] for unit in self.missing(units) if unit.key in known]
         self.add(wanted)
         return len(wanted)
 
     def write_tables(self, finished: Sequence[Finished]) -> None:
         """Write ``table.md`` and the figures."""
-        write_tables(self.path, self._recipe, finished)
+        write_tables(self.path, self._recipe, self._scale, finished)
 
-    def _check_config(self, config: dict[str, str]) -> None:
-        file = self.path / _CONFIG
-        if not file.exists():
-            # Each value as JSON, which YAML understands.
-            text = "".join(f"{key}: {json.dumps(value)}\n" for key, value in config.items())
-            write_whole(file, lambda path: path.write_text(text, encoding="utf-8"))
-            return
-        before = read_config(self.path)
-        for key in ("recipe", "scale"):
-            if before.get(key) != config[key]:
-                raise DovetailError(
-                    f"{self.path} holds a run of {before.get('recipe')} at scale {before.get('scale')}, not of "
-                    f"{config['recipe']} at scale {config['scale']}; take another folder"
-                )
+    def _write_config(self, config: dict[str, str]) -> None:
+        # Each value as JSON, which YAML understands.
+        text = "".join(f"{key}: {json.dumps(value)}\n" for key, value in config.items())
+        write_whole(self.path / _CONFIG, lambda path: path.write_text(text, encoding="utf-8"))
 
 
-def write_tables(folder: Path, recipe: Recipe, finished: Sequence[Finished]) -> None:
-    """Write ``table.md`` and the figures of a recipe into a folder."""
-    text = "\n".join(table.to_markdown() for table in recipe.tables(finished))
+def check_folder_is(path: Path, recipe: Recipe, scale: Scale) -> None:
+    """Refuse a folder that holds another run, or files that are not a run's but would be overwritten."""
+    if path.exists() and not path.is_dir():
+        raise DovetailError(f"cannot make the folder {path}: there is a file of that name")
+    config = _config(path)
+    if config and (config.get("recipe"), config.get("scale")) != (recipe.name, scale):
+        raise DovetailError(
+            f"{path} holds a run of {config.get('recipe')} at scale {config.get('scale')}, not of {recipe.name} at "
+            f"scale {scale}; take another folder"
+        )
+    ours = [name for name in (results_file.NAME, _TABLES, _FIGURES) if (path / name).exists()]
+    if not config and ours:
+        raise DovetailError(
+            f"{path} is not a run folder, but has {' and '.join(ours)}, which a run would overwrite; take another"
+        )
+
+
+def units_beside(path: Path) -> dict[str, Finished]:
+    """Return by key all that runs beside a folder have finished."""
+    found: dict[str, Finished] = {}
+    for neighbour in sorted(path.resolve().parent.glob(f"*/{results_file.NAME}")):
+        if neighbour.parent != path.resolve():
+            with suppress(DovetailError):  # what is wrong with another run is not this one's trouble
+                found |= results_file.read_results(neighbour)
+    return found
+
+
+def write_tables(folder: Path, recipe: Recipe, scale: Scale, finished: Sequence[Finished]) -> None:
+    """Write ``table.md`` and the figures of a recipe into a folder; figures that it no longer has go."""
+    text = "\n".join(table.to_markdown() for table in tables_at(scale, recipe, finished))
     head = f"# {recipe.title}\n\n{recipe.shows}.\n\n"
     write_whole(folder / _TABLES, lambda path: path.write_text(head + text, encoding="utf-8"))
+    pictures = folder / _FIGURES
+    old = set(pictures.glob("*.png"))
     for name, figure in recipe.figures(finished):
-        (folder / "figures").mkdir(exist_ok=True)
-        write_whole(
-            folder / "figures" / f"{name}.png",
+        pictures.mkdir(exist_ok=True)
+        new = write_whole(
+            pictures / f"{name}.png",
             lambda path, drawn=figure: drawn.savefig(path, format="png", dpi=_DPI, bbox_inches="tight"),  # type: ignore[misc]
         )
+        old.discard(new)
+    for path in old:
+        path.unlink()
+
+
+def _config(folder: Path) -> dict[str, str]:
+    """Return what a folder's ``config.yaml`` says; nothing if there is none, or an empty one."""
+    file = folder / _CONFIG
+    return read_config(folder) if file.exists() and file.stat().st_size else {}
 
 
 def read_config(folder: Path) -> dict[str, str]:

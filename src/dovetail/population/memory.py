@@ -83,8 +83,8 @@ def home_of(params: int, device: torch.device) -> torch.device:
 
 def members_at_once(cost: MemberCost, batch_size: int, optimiser_slots: int, device: torch.device) -> int:
     """Return how many members to train together on a device (at least one)."""
-    free = free_memory(device)
-    budget = int(free * _GPU_SHARE) if device.type == "cuda" else min(CPU_WORKING_SET, free // 2)
+    # On a CPU the same number whatever else is running: how many train together can decide the last bits of a sum.
+    budget = int(free_memory(device) * _GPU_SHARE) if device.type == "cuda" else CPU_WORKING_SET
     most = max(1, budget // cost.training(batch_size, optimiser_slots))
     if device.type == "cpu":
         most = max(1, most - most % torch.get_num_threads())  # products share members out to threads

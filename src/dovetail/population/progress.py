@@ -14,10 +14,13 @@ _WIDE = 110
 class FitProgress:
     """Counts network-steps, one step of one member, or other units of work.
 
-    Nothing is shown when ``show`` is false or when the error stream is not a terminal; no rate without a ``unit``.
+    Nothing is shown when ``show`` is false or when the error stream is not a terminal; no rate without a ``unit``. With
+    ``steady`` the time left is judged by all that is done, not by the last half minute.
     """
 
-    def __init__(self, title: str, total: int, *, show: bool, unit: str | None = "steps") -> None:
+    def __init__(
+        self, title: str, total: int, *, show: bool, unit: str | None = "steps", steady: bool = False
+    ) -> None:
         self._unit = unit
         console = Console(stderr=True)
         wide = console.width >= _WIDE
@@ -31,6 +34,7 @@ class FitProgress:
             *([TextColumn("{task.fields[rate]}")] if rated else []),
             console=console,
             transient=True,
+            speed_estimate_period=1e9 if steady else 30.0,
             disable=not (show and console.is_terminal),
         )
         self._task = self._bar.add_task(title, total=total, rate="", news="")

@@ -7,7 +7,7 @@ One folder for each paper, one file for each recipe.
 
 from __future__ import annotations
 
-from .published import published, read_published
+from .printed_values import published, read_published
 from .recipe import PAPERS, Recipe
 from .registry import find_recipe, recipes
 from .tables import Cell, Comparison, Quantity, Table

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from .._version import __version__
 from .works import find_work, version_of
 
 Settings = Mapping[str, Any]
@@ -75,12 +76,15 @@ class Finished:
         How long it took.
     device : str
         What it ran on, such as ``"NVIDIA H200"``.
+    version : str
+        Of Dovetail, when it was done.
     """
 
     unit: Unit
     row: Row
     seconds: float
     device: str
+    version: str = __version__
 
 
 def canonical(value: object) -> str:

@@ -22,6 +22,11 @@ from ..works import Load, Work
 from .clusters_of import VIEWS, cluster_network
 from .ownership import Floats, Members, favourites, owners, weight_matrices, weight_shares
 
+_TRAINING = (
+    "seeds", "rounds", "epochs", "patience", "loss", "temperature", "lr", "batch_size", "monitor", "scope",
+)  # fmt: skip
+"""Settings that composites and generalists share."""
+
 
 def run(settings: Mapping[str, Any], device: torch.device) -> dict[str, Any]:
     """Train specialists, one for each class, and a generalist with as many weights as their sum; cluster both.
@@ -35,11 +40,15 @@ def run(settings: Mapping[str, Any], device: torch.device) -> dict[str, Any]:
     """
     data = first_samples(load_text(settings["data"]), settings["samples"])
     common = {
-        "rounds": settings["rounds"], "epochs": settings["epochs"], "patience": settings["patience"],
-        "seeds": settings["seeds"], "device": device, "progress": False,
+        "device": device, "progress": False, **{name: settings[name] for name in _TRAINING},
     }  # fmt: skip
     team = train_specialists(
-        data, settings["net"], slots=settings["slots"], sparsity=settings["sparsity"], **common
+        data,
+        settings["net"],
+        slots=settings["slots"],
+        sparsity=settings["sparsity"],
+        output_share=settings["output_share"],
+        **common,
     )
     composites = [Composite(team.of_seed(seed)) for seed in settings["seeds"]]
     shares = [_shares(composite) for composite in composites]
@@ -67,7 +76,8 @@ def load(settings: Mapping[str, Any]) -> Load:
     core_seconds = 2 * seeds * len(VIEWS) * clusterings * clustering_seconds(settings["net"], size)
     return Load(
         net=settings["net"], input_shape=size.input_shape, outputs=size.outputs,
-        members=seeds * (size.outputs + 1), steps=epochs * math.ceil(0.8 * samples / 64), batch_size=64,
+        members=seeds * (size.outputs + 1), steps=epochs * math.ceil(0.8 * samples / settings["batch_size"]),
+        batch_size=settings["batch_size"],
         core_seconds=core_seconds,
     )  # fmt: skip
 

@@ -26,6 +26,12 @@ _SMOKE: dict[str, Any] = {
     "shuffles": 20, "copies": 2, "permutations": 49,
 }  # fmt: skip
 
+_TRAINING = {
+    "loss": "me", "temperature": 5.0, "lr": 1e-3, "batch_size": 64, "monitor": "loss", "scope": "tensor",
+    "output_share": 0.5,
+}  # fmt: skip
+"""As in the MaxEnt paper."""
+
 _AGREEMENT_NOTE = """\
 A composite is the sum of ten specialists, one for each class. Its **whole** graph, and its graph **without inputs**
 (which all specialists share), are cut into as many clusters as there are classes. The owner of a hidden unit is the
@@ -101,7 +107,7 @@ RECIPE = Recipe(
 
 
 def _unit(settings: dict[str, Any]) -> Unit:
-    return Unit("beyond/composite-clusters", settings)
+    return Unit("beyond/composite-clusters", {**_TRAINING, **settings})
 
 
 def _cells(found: Sequence[Composed], row: Any) -> list[Cell]:

@@ -59,8 +59,8 @@ def _from_timm(name: str) -> tuple[nn.Module, tuple[int, ...]]:
         import timm
     except ImportError as error:
         raise SpecError(
-            f"{name!r} is a network of the package timm, which is not installed; "
-            "install it with pip install 'dovetail[vision]', and run this again"
+            "networks trained on ImageNet come from the package timm, which is not installed; install it with "
+            "pip install 'dovetail[vision]', and run this again"
         ) from error
     try:
         with redirect_stdout(sys.stderr):
@@ -70,7 +70,7 @@ def _from_timm(name: str) -> tuple[nn.Module, tuple[int, ...]]:
     ) as error:  # the connection, the disk, the hub: a dozen libraries may fail in their own ways
         reason = (str(error).strip().splitlines() or ["no message"])[0][:200]
         raise DovetailError(
-            f"the published weights of {name!r} cannot be fetched ({type(error).__name__}: {reason}); timm downloads "
+            f"published weights cannot be fetched ({type(error).__name__}: {reason}); timm downloads "
             "them from huggingface.co: run this again with a connection, or with the weights in its cache (HF_HOME)"
         ) from error
     return network, tuple(timm.data.resolve_data_config({}, model=network)["input_size"])

@@ -25,8 +25,6 @@ from .networks_unit import SETTINGS
 
 CPU = torch.device("cpu")
 
-_CLUSTERS = 10
-"""Tags of clusterable initialisation, as in the paper."""
 _PENALTY_STEP_SECONDS = 0.003
 """A step with the clusterability penalty, of each network, on a core."""
 
@@ -82,7 +80,10 @@ def label(settings: Mapping[str, Any]) -> str:
     """Return which networks these are: all in which they are not the paper's plain ones."""
     names = ("samples", "epochs", "dropout", "l1", "l2", "init_beta", "penalty", "penalty_k")
     changed = [f"{name} {settings[name]}" for name in names if settings[name] != SETTINGS[name]]
-    return ", ".join([settings["data"], settings["net"], *changed])
+    seeds = f"seeds {settings['seeds'][0]} to {settings['seeds'][-1]}"
+    return ", ".join(
+        [settings["data"], settings["net"], *changed, *["augmented"] * settings["augment"], seeds]
+    )
 
 
 WORK = Work(run, load, label)
@@ -94,7 +95,7 @@ def _initial_networks(data: Dataset, settings: Mapping[str, Any]) -> list[nn.Mod
     population = Population(settled_builder(settings["net"], data, settings["dropout"]), seeds, device=CPU)
     if settings["init_beta"] != 1:
         betas = torch.full((len(seeds),), settings["init_beta"], dtype=torch.float64)
-        population.start_from(clusterable_weights(population.params, seeds, _CLUSTERS, betas))
+        population.start_from(clusterable_weights(population.params, seeds, settings["init_clusters"], betas))
     return [population.member(place) for place in range(len(seeds))]
 
 
@@ -106,7 +107,9 @@ def _trained_stages(
         pruning_epochs=settings["pruning_epochs"], batch_size=settings["batch_size"],
         dropout=settings["dropout"], l1=settings["l1"], l2=settings["l2"],
         clusterability=settings["penalty"], k=settings["penalty_k"], init_beta=settings["init_beta"],
-        clusters=_CLUSTERS, augment=turned_shifted_mirrored if settings["augment"] else None,
+        clusters=settings["init_clusters"], lr=settings["lr"], initial_sparsity=settings["pruning"]["from"],
+        final_sparsity=settings["pruning"]["to"], prune_every=settings["pruning"]["every"],
+        augment=turned_shifted_mirrored if settings["augment"] else None,
         # The penalty's eigenvalues are found on the CPU only.
         device=CPU if settings["penalty"] else device, progress=False,
     ).stages()  # fmt: skip

@@ -26,10 +26,13 @@ SETTINGS: Mapping[str, Any] = {
     "epochs": 20,
     "pruning_epochs": 20,
     "batch_size": 128,
+    "lr": 1e-3,
+    "pruning": {"from": 0.5, "to": 0.9, "every": 10},  # share of weights, and steps between prunings
     "dropout": 0.0,
     "l1": 0.0,
     "l2": 0.0,
     "init_beta": 1.0,  # of clusterable initialisation; 1: ordinary
+    "init_clusters": 10,  # and how many clusters that has
     "penalty": 0.0,  # weight of the clusterability penalty
     "penalty_k": 4,  # up to which eigenvalue it goes
     "augment": False,  # turn, shift and mirror training images

@@ -14,9 +14,9 @@ from .tables import COLUMNS, Tables, lines_recipe, tables_begun
 
 _NOTE = (
     "Each of the 512 outputs is a sum of some of the nine monomials x^i y^j with i, j up to 2; the loss is the mean "
-    "squared error, without the penalty. Five networks a condition, 60,000 samples (the paper does not say how many). "
-    "The published n-cuts of unpruned networks differ from the authors' result files (l2: 8.115 printed, 8.300 there), "
-    "and the pruned ones are in no file."
+    "squared error, without the penalty, which the published losses with l1 and l2 contain. Five networks a condition, "
+    "60,000 samples (the paper does not say how many). The published n-cuts of unpruned networks differ from the "
+    "authors' result files (l2: 8.115 printed, 8.300 there), and the pruned ones are in no file."
 )
 
 

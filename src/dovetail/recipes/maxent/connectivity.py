@@ -70,7 +70,7 @@ def barriers(path: dict[str, Any]) -> list[float]:
     >>> barriers({"test": [[0.0, -3.0, 0.0], [0.0, 1.5, 0.0]]})
     [0.0, 1.5]
     """
-    return [max(values) for values in path["test"]]
+    return [max(value for value in values if value is not None) for values in path["test"]]
 
 
 def figures(finished: Sequence[Finished]) -> Iterable[tuple[str, Figure]]:

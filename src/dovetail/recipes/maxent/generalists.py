@@ -24,6 +24,8 @@ def run(settings: Settings, device: torch.device) -> Row:
         epochs=settings["epochs"],
         batch_size=settings["batch_size"],
         optimiser=Adam(lr=settings["lr"]),
+        monitor=settings["monitor"],
+        patience=settings["patience"],
         progress=False,
     )
     return {"accuracy": numbers(population.evaluate(data.test)["accuracy"].tolist())}

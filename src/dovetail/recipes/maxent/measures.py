@@ -151,14 +151,14 @@ def summed_confusions(scores: Sequence[Score], seeds: int) -> list[dict[str, Any
 
 
 def numbers(values: Iterable[float | None]) -> Numbers:
-    """Return numbers with six digits after the point; None for what is not there.
+    """Return numbers with six digits after the point; None for what is not there or not finite.
 
     Examples
     --------
-    >>> numbers([0.12345678, None, float("nan")])
+    >>> numbers([0.12345678, None, float("inf")])
     [0.123457, None, None]
     """
-    return [None if value is None or math.isnan(value) else round(float(value), 6) for value in values]
+    return [None if value is None or not math.isfinite(value) else round(float(value), 6) for value in values]
 
 
 def _on_device(part: Specialist, device: torch.device) -> Specialist:

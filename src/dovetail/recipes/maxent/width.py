@@ -38,7 +38,7 @@ NOTE = (
     "Accuracy on all classes, mean (sd) over seeds. *sum*: pruned specialists, weights added, as in the "
     "paper; *in slots*: each has its own share of every hidden layer, none is pruned, weights added. "
     "*averaged logits* are those of the specialists of the column before. Generalists have the same "
-    "network and as many epochs. –: not trained, too large for so many copies."
+    "network and as many epochs. –: not run, or too large for so many copies."
 )
 COLUMNS = (
     "generalist",
@@ -104,6 +104,8 @@ class Point:
             "net": self.net,
             "seeds": list(SEEDS[self.scale]),
             **train,
+            "monitor": "loss",
+            "patience": None,
         }
         return Unit("maxent/generalists", settings)
 

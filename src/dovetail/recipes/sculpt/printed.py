@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..published import read_published
+from ..printed_values import read_published
 
 
 def printed_success(table: int, structure: str, **labels: object) -> str | None:

@@ -92,7 +92,11 @@ def _rounds(steps: list[float], share: float, smallest: float) -> list[float]:
 def label(settings: Mapping[str, Any]) -> str:
     """Return which networks these are, and how they are trained."""
     hidden = "-".join(map(str, settings["hidden"]))
-    return f"{task_name(settings['task'])}, hidden {hidden}, lr {settings['lr']:g}, batches of {settings['batch_size']}"
+    pruned = " and ".join(kind for kind in ("units", "edges") if settings[f"{kind[:-1]}_steps"]) or "nothing"
+    return (
+        f"{task_name(settings['task'])}, hidden {hidden}, lr {settings['lr']:g}, batches of {settings['batch_size']}, "
+        f"{pruned} pruned, seeds {settings['seeds'][0]} to {settings['seeds'][-1]}"
+    )
 
 
 WORK = Work(run, load, label)

@@ -31,6 +31,9 @@ _STREAMS = {"dense": 0, "units": 1_000, "edges": 1_000_000}
 _ROWS = 16
 """How many times over a member's numbers are in memory while it is pruned."""
 
+_CPU_BYTES = 2**30
+"""What members that are pruned together may take on a CPU; always the same, so that results are, too."""
+
 
 @dataclass(frozen=True)
 class Cells:
@@ -204,9 +207,11 @@ def _in_parts(
 
 
 def cells_at_once(networks: Perceptrons, train: Split, how: Drilling) -> int:
-    """Return how many members to prune together: half of the memory that is free."""
+    """Return how many members to prune together: half of what is free on a GPU, always as many on a CPU."""
     numbers = _ROWS * networks.values.shape[1] + how.batch_size * (
         3 * sum(networks.widths) + train.x.shape[1]
     )
     bytes_each = networks.values.element_size() * numbers
-    return max(1, free_memory(networks.values.device) // (2 * bytes_each))
+    device = networks.values.device
+    budget = free_memory(device) // 2 if device.type == "cuda" else _CPU_BYTES
+    return max(1, budget // bytes_each)

@@ -11,7 +11,7 @@ from ..recipes import Unit, find_recipe
 from ..recipes.costs import makespan, unit_bytes, unit_seconds
 from ..recipes.recipe import Scale, check_scale
 from . import results_file
-from .run_folder import default_folder
+from .run_folder import check_folder_is, default_folder, units_beside
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -87,7 +87,7 @@ def plan(name: str, scale: Scale = "smoke", folder: str | Path | None = None) ->
     scale : {"smoke", "paper"}
         In which size.
     folder : path, optional
-        The run's folder; units that it has count as done.
+        The run's folder; units that it has, or runs beside it, count as done.
 
     Examples
     --------
@@ -98,7 +98,8 @@ def plan(name: str, scale: Scale = "smoke", folder: str | Path | None = None) ->
     recipe = find_recipe(name)
     check_scale(scale)
     where = default_folder(recipe, scale) if folder is None else Path(folder)
-    done = results_file.read_results(where / results_file.NAME)
+    check_folder_is(where, recipe, scale)
+    done = results_file.read_results(where / results_file.NAME).keys() | units_beside(where).keys()
     return Plan(
         [
             PlannedUnit(

@@ -1,0 +1,44 @@
+"""A unit gives the same wherever it is done."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+
+import pytest
+import torch
+
+from dovetail.engine.perform import perform
+from dovetail.recipes.cluster.networks_unit import networks_unit
+
+from .small import small_units
+
+
+def test_a_unit_keeps_to_one_thread_and_leaves_the_number_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = importlib.import_module("dovetail.cluster.clusterability")
+    usual: Callable[[], int] = module._cores
+    threads: list[int] = []
+
+    def cores() -> int:
+        threads.append(usual())
+        return threads[-1]
+
+    monkeypatch.setattr(module, "_cores", cores)
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        assert perform(small_units(1)[0], "cpu").row is not None
+        assert set(threads) == {1}
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)
+
+
+def test_a_unit_does_not_depend_on_how_much_memory_is_free(monkeypatch: pytest.MonkeyPatch) -> None:
+    unit = networks_unit(
+        "digits", "small-cnn", seeds=[0, 1, 2], samples=200, epochs=1, pruning_epochs=1,
+        measures=[{"k": 3, "shuffles": 2}],
+    )  # fmt: skip
+    usual = perform(unit, "cpu").row
+    monkeypatch.setattr("dovetail.population.memory.free_memory", lambda device: 2**20)
+    assert perform(unit, "cpu").row == usual
