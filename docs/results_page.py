@@ -28,6 +28,10 @@ dash means not published, or not measured.
 """
 
 
+NOT_RUN = """Not run at paper scale yet; of some recipes [further results](further-results.md) has earlier
+measurements."""
+
+
 def main() -> None:
     """Write everything."""
     parts = [HEAD, overview()]
@@ -47,8 +51,8 @@ def all_finished() -> dict[str, Finished]:
 
 
 def finished_units(recipe: Recipe) -> list[Finished]:
-    """Return the finished units of a recipe; none if it has no folder."""
-    units = dict.fromkeys(recipe.units("paper")) if (RESULTS / recipe.name).exists() else ()
+    """Return the finished units of a recipe."""
+    units = dict.fromkeys(recipe.units("paper"))
     return [all_finished()[unit.key] for unit in units if unit.key in all_finished()]
 
 
@@ -76,8 +80,8 @@ def section(recipe: Recipe) -> str:
     folder = RESULTS / recipe.name
     lines = [f'## <a id="{recipe.name}"></a>{recipe.name}: {recipe.title}', "", f"{recipe.shows}.", ""]
     finished = finished_units(recipe)
-    if not finished:
-        return "\n".join([*lines, "Not run at paper scale yet.", ""])
+    if not finished or not folder.exists():
+        return "\n".join([*lines, NOT_RUN, ""])
     write_tables(folder, recipe, "paper", finished)
     remarks = folder / "remarks.md"
     if remarks.exists():

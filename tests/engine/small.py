@@ -37,10 +37,13 @@ def small_recipe(count: int = 4, epochs: int = 1) -> Recipe:
 class CountingEngine:
     """Does nothing, in order, and remembers what it was asked; stops the program after some units if told to."""
 
-    def __init__(self, stop_after: int | None = None, fail: str = "", trace: str = "") -> None:
+    def __init__(
+        self, stop_after: int | None = None, fail: str = "", fails: int = 99, trace: str = ""
+    ) -> None:
         self.places: Sequence[str] = ("cpu",)
         self.asked: list[Unit] = []
         self._trace = trace
+        self._fails = fails
         self._stop_after = stop_after
         self._fail = fail
 
@@ -49,7 +52,7 @@ class CountingEngine:
             if number == self._stop_after:
                 raise KeyboardInterrupt
             self.asked.append(unit)
-            if self._fail:
+            if self._fail and number < self._fails:
                 yield Outcome(unit, error=self._fail, trace=self._trace)
             else:
                 yield Outcome(unit, {"seed": unit.settings["seeds"][0]}, 0.5, "cpu")

@@ -6,7 +6,7 @@ import pytest
 
 from dovetail.engine import reproduce
 from dovetail.engine.results_file import read_results
-from dovetail.errors import SpecError
+from dovetail.errors import DovetailError, SpecError
 from dovetail.recipes import Unit
 
 from .small import CountingEngine, small_recipe, small_units
@@ -47,12 +47,21 @@ def test_an_interrupted_run_goes_on_and_never_does_a_unit_twice(
 @pytest.mark.usefixtures("small")
 def test_units_that_fail_are_told_and_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     use(CountingEngine(fail="no weights"), monkeypatch)
+    with pytest.raises(
+        DovetailError, match=r"no unit of small could be done: no weights \[digits, .* and 3 more\]"
+    ):
+        reproduce("small", folder=tmp_path / "run", progress=False)
+    assert not (tmp_path / "run" / "table.md").exists()
+    use(CountingEngine(fail="no weights", fails=1), monkeypatch)
     run = reproduce("small", folder=tmp_path / "run", progress=False)
     assert set(run.failed.values()) == {"no weights"}
-    assert "4 not possible" in repr(run)
-    assert not (tmp_path / "run" / "table.md").exists()
+    assert "3 units, 1 not possible" in repr(run)
+    assert "Not possible: no weights [digits" in str(run)
+    assert run.done == 3
     use(CountingEngine(), monkeypatch)
-    assert not reproduce("small", folder=tmp_path / "run", progress=False).failed
+    run = reproduce("small", folder=tmp_path / "run", progress=False)
+    assert not run.failed
+    assert run.done == 1
 
 
 @pytest.mark.usefixtures("small")
@@ -79,8 +88,8 @@ def test_errors_that_nobody_foresaw_are_written_down_in_the_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     use(CountingEngine(fail="internal error: KeyError", trace="Traceback …"), monkeypatch)
-    run = reproduce("small", folder=tmp_path / "run", progress=False)
-    assert set(run.failed.values()) == {"internal error: KeyError"}
+    with pytest.raises(DovetailError, match="internal error: KeyError"):
+        reproduce("small", folder=tmp_path / "run", progress=False)
     assert (tmp_path / "run" / "errors.log").read_text().count("Traceback …") == 4
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
@@ -43,11 +44,25 @@ def _plain(value: object) -> object:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
+_NO_TERMINAL = 400
+
+
 def print_table(table: Table) -> None:
     """Print a table as wide as the terminal; wide enough for everything when there is none."""
+    _console().print(table)
+
+
+def fits(table: Table) -> bool:
+    """Return whether a table has room on the terminal without breaking its cells."""
+    console = _console()
+    unbound = console.options.update(max_width=_NO_TERMINAL)
+    return Measurement.get(console, unbound, table).maximum <= console.width
+
+
+def _console() -> Console:
     # A pipe has no width of its own; 80 columns would fold what a file or a program could hold.
     console = Console()
-    (console if console.is_terminal else Console(width=160)).print(table)
+    return console if console.is_terminal else Console(width=_NO_TERMINAL)
 
 
 def table_of(frame: pd.DataFrame, title: str | None = None, digits: int = 4) -> Table:
@@ -59,7 +74,7 @@ def table_of(frame: pd.DataFrame, title: str | None = None, digits: int = 4) -> 
     table = Table(title=title)
     for name in frame.columns:
         number = pd.api.types.is_numeric_dtype(frame[name]) and not pd.api.types.is_bool_dtype(frame[name])
-        table.add_column(str(name), justify="right" if number else "left")
+        table.add_column(str(name), justify="right" if number else "left", overflow="fold")
     for row in frame.itertuples(index=False):
         table.add_row(*(Text(cell_text(value, digits)) for value in row))
     return table

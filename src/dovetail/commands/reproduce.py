@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,11 +11,12 @@ import typer
 from rich.table import Table
 
 from ..errors import DovetailError
-from .output import Json, print_json, print_table, table_of
+from .output import Json, fits, print_json, print_table, table_of
 
 if TYPE_CHECKING:
     from ..engine import Plan, Run
-    from ..recipes import Unit
+    from ..recipes import Comparison
+    from ..recipes import Table as ResultTable
 
 
 def reproduce(
@@ -45,6 +46,7 @@ def reproduce(
         return
     from ..engine import find_engine, plan
     from ..engine import reproduce as run_recipe
+    from ..engine.run import reasons
 
     if dry_run:
         found = plan(name, scale, folder)  # type: ignore[arg-type]
@@ -57,7 +59,7 @@ def reproduce(
     _print_run(run, as_json)
     if run.failed:
         units = len(run.failed) + len(run.finished)
-        raise DovetailError(f"{len(run.failed)} of {units} units could not be done: {_reasons(run.failed)}")
+        raise DovetailError(f"{len(run.failed)} of {units} units could not be done: {reasons(run.failed)}")
 
 
 def _list(as_json: bool) -> None:
@@ -105,24 +107,24 @@ def _print_run(run: Run, as_json: bool) -> None:
         print_json({**about, "tables": tables, "failed": failed})
         return
     for table in run.tables:
-        print_table(table_of(table.wide(), table.title, table.digits))
+        _print_table(table)
         if table.note:
             typer.echo(table.note + "\n")
+    before = len(run.finished) - run.done
+    made = [name for name in ("table.md", "figures", "results.jsonl") if (run.folder / name).exists()]
+    print(f"In {run.folder}: {', '.join(made)}; {run.done} units done now, {before} before.", file=sys.stderr)
     if run.taken:
         print(f"{run.taken} units were taken from runs beside {run.folder}.", file=sys.stderr)
-    if run.finished:
-        print(f"In {run.folder}: table.md, figures, results.jsonl.", file=sys.stderr)
 
 
-def _reasons(failed: Mapping[Unit, str]) -> str:
-    """Return every reason once, with the first unit that it was given for."""
-    groups: dict[str, list[Unit]] = {}
-    for unit, reason in failed.items():
-        groups.setdefault(reason, []).append(unit)
-    return "; ".join(
-        f"{reason} [{units[0].label}{f' and {len(units) - 1} more' if len(units) > 1 else ''}]"
-        for reason, units in groups.items()
-    )
+def _print_table(table: ResultTable | Comparison) -> None:
+    """Print a table; metric by metric where it would not fit."""
+    whole = table_of(table.wide(), table.title, table.digits)
+    if fits(whole) or not hasattr(table, "by_metric"):
+        print_table(whole)
+        return
+    for part in table.by_metric():
+        print_table(table_of(part.wide(), part.title, part.digits))
 
 
 def _duration(seconds: float) -> str:

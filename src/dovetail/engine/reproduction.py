@@ -6,13 +6,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
+from ..errors import DovetailError
 from ..population.progress import FitProgress
 from ..recipes import Finished, Unit, find_recipe
 from ..recipes.costs import unit_seconds
 from ..recipes.recipe import Scale, check_scale
 from .engines import Engine, EngineName, find_engine
 from .outcome import Outcome
-from .run import Run
+from .run import Run, reasons
 from .run_folder import RunFolder, default_folder
 
 _FULL = 10_000
@@ -60,6 +61,11 @@ def reproduce(
     Run
         Its ``tables`` have ours beside the published; printing it shows them.
 
+    Raises
+    ------
+    DovetailError
+        If no unit could be done, with the reasons; units that could not be done beside others are in ``run.failed``.
+
     Examples
     --------
     >>> import tempfile
@@ -87,7 +93,9 @@ def reproduce(
         finished = kept.finished(units)
         if finished:
             kept.write_tables(finished)
-    return Run(recipe, scale, where, finished, failed, taken)
+    if failed and not finished:
+        raise DovetailError(f"no unit of {recipe.name} could be done: {reasons(failed)}")
+    return Run(recipe, scale, where, finished, failed, taken, len(missing) - len(failed))
 
 
 def _watched(engine: Engine, units: Sequence[Unit], title: str, *, show: bool) -> Iterator[Outcome]:
@@ -99,6 +107,11 @@ def _watched(engine: Engine, units: Sequence[Unit], title: str, *, show: bool) -
     total = sum(seconds.values())
     bar = FitProgress(title, _FULL, show=show, unit=None, steady=True)
     with bar, closing(engine.run(units)) as outcomes:  # type: ignore[type-var]
-        for number, outcome in enumerate(outcomes, 1):
-            bar.advance(round(_FULL * seconds[outcome.unit] / total), f"{number} of {len(units)} units")
+        done = failed = 0
+        for outcome in outcomes:
+            done, failed = done + (outcome.row is not None), failed + (outcome.row is None)
+            trouble = f", {failed} not possible" if failed else ""
+            bar.advance(
+                round(_FULL * seconds[outcome.unit] / total), f"{done} of {len(units)} units{trouble}"
+            )
             yield outcome

@@ -31,6 +31,8 @@ class Run:
         For each unit that could not be done, why.
     taken : int
         How many units were taken from runs beside this one.
+    done : int
+        How many units were done now.
     """
 
     recipe: Recipe
@@ -39,6 +41,7 @@ class Run:
     finished: Sequence[Finished]
     failed: Mapping[Unit, str] = field(default_factory=dict)
     taken: int = 0
+    done: int = 0
 
     @cached_property
     def tables(self) -> list[Table | Comparison]:
@@ -50,7 +53,8 @@ class Run:
         return f"Run({self.recipe.name}, {self.scale}, {len(self.finished)} units{trouble}, in {str(self.folder)!r})"
 
     def __str__(self) -> str:
-        return "\n".join(table.to_markdown() for table in self.tables)
+        trouble = [f"Not possible: {reasons(self.failed)}.\n"] if self.failed else []
+        return "\n".join([*(table.to_markdown() for table in self.tables), *trouble])
 
 
 def tables_at(scale: Scale, recipe: Recipe, finished: Sequence[Finished]) -> list[Table | Comparison]:
@@ -59,3 +63,14 @@ def tables_at(scale: Scale, recipe: Recipe, finished: Sequence[Finished]) -> lis
     if scale == "paper":
         return tables
     return [replace(table, note=f"{_IN_SMALL} {table.note}".strip()) for table in tables]
+
+
+def reasons(failed: Mapping[Unit, str]) -> str:
+    """Return every reason once, with the first unit that it was given for."""
+    groups: dict[str, list[Unit]] = {}
+    for unit, reason in failed.items():
+        groups.setdefault(reason, []).append(unit)
+    return "; ".join(
+        f"{reason} [{units[0].label}{f' and {len(units) - 1} more' if len(units) > 1 else ''}]"
+        for reason, units in groups.items()
+    )

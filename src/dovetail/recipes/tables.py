@@ -127,6 +127,9 @@ class Table:
         """Return the table with its title, as markdown."""
         return _markdown(self.title, self.frame, self.note, self.digits)
 
+    def __str__(self) -> str:
+        return self.to_markdown()
+
 
 @dataclass(frozen=True)
 class Comparison:
@@ -206,6 +209,17 @@ class Comparison:
         for metric in metrics:
             columns += [metric] + ([f"{metric} published", f"{metric} Δ"] if metric in printed else [])
         return pd.DataFrame(list(rows.values()), columns=columns).fillna("–")
+
+    def by_metric(self) -> list[Comparison]:
+        """Return a table for each metric, for readers with little room."""
+        metrics = dict.fromkeys(cell.metric for cell in self.cells)
+        return [
+            Comparison(self.title, [cell for cell in self.cells if cell.metric == metric], digits=self.digits)
+            for metric in metrics
+        ]
+
+    def __str__(self) -> str:
+        return self.to_markdown()
 
     def to_markdown(self) -> str:
         """Return the table with its title, as markdown."""
