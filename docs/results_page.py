@@ -85,7 +85,11 @@ def section(recipe: Recipe) -> str:
     write_tables(folder, recipe, "paper", finished)
     remarks = folder / "remarks.md"
     if remarks.exists():
-        lines += [remarks.read_text(encoding="utf-8")]
+        lines += [
+            remarks.read_text(encoding="utf-8")
+            .replace("](../../docs/results.md#", "](#")
+            .replace("../../docs/", "")
+        ]
     lines += [table.to_markdown() for table in recipe.tables(finished)]
     pictures = sorted((folder / "figures").glob("*.png"))
     lines += [

@@ -191,4 +191,5 @@ def _by_hand(source: Source, folder: Path) -> str:
     if source.archive_folder:
         first = folder / source.archive_folder / source.files[0]
         return f"fetch {urls} by hand and unpack it so that {first} exists"
-    return f"fetch {urls} by hand and put {'it' if len(source.downloads) == 1 else 'them'} in {folder}"
+    them = "it" if len(source.downloads) == 1 else "them"
+    return f"fetch {urls} by hand and put {them} in {folder}, or in $DOVETAIL_DATA/{folder.name}"
