@@ -13,7 +13,8 @@ from torch import Tensor, nn
 from torch.func import vmap
 
 from dovetail.population import Noise, member_keys
-from dovetail.population.forward import MemberOperations, linear, patch_conv2d
+from dovetail.population.forward import MemberOperations, linear
+from dovetail.population.patches import patch_conv2d
 from dovetail.population.pooling import max_pool2d_apart
 
 

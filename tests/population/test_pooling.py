@@ -162,7 +162,7 @@ def test_when_the_kernels_are_used(
     device: str, dtype: torch.dtype, side: int, triton: bool, own: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pooling, "_by_kernel", BY_KERNEL)
-    monkeypatch.setattr(pooling, "_has_triton", lambda: triton)
+    monkeypatch.setattr(pooling, "has_triton", lambda: triton)
 
     def pool(x: Tensor) -> Tensor:
         with MemberOperations():

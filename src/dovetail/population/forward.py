@@ -7,22 +7,28 @@ because the wording decides what the stacked version costs; the result is the sa
   what they belong to; transposed ones, which `vmap` would give, make all that follows several times slower;
 - a convolution over few input values per output (a first layer) as a product of patches: as a grouped
   convolution, which is what `vmap` would make of it, each group is too thin for the hardware;
-- max-pooling without overlap on CUDA with a backward pass of its own (see `pooling`);
+- max-pooling without overlap on CUDA with a backward pass of its own (see `pooling`), and together with the
+  convolution before it where that is such a first layer (see `conv_pool`);
 - dropout, `rand_like` and `randn_like` with noise that belongs to the member (see `noise`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+from torch._C._functorch import get_unwrapped, is_functorch_wrapped_tensor
 from torch.func import functional_call
+from torch.fx.experimental.proxy_tensor import get_proxy_mode
 from torch.overrides import TorchFunctionMode
 
+from . import conv_pool
 from .noise import Noise
+from .patches import patch_conv2d
 from .pooling import max_pool2d_apart
 
 _PATCH_VALUES = 80
@@ -57,20 +63,15 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     return y if bias is None else y + bias
 
 
-def patch_conv2d(
-    x: Tensor, weight: Tensor, bias: Tensor | None, stride: Sequence[int], padding: Sequence[int]
-) -> Tensor:
-    """Convolution as a product of the kernel with all patches; a bias rides along as one more patch value."""
-    kernel = weight.shape[2:]
-    x = F.pad(x, (padding[1], padding[1], padding[0], padding[0]))
-    windows = x.unfold(2, kernel[0], stride[0]).unfold(3, kernel[1], stride[1])
-    height, width = windows.shape[2:4]
-    patches = windows.permute(0, 1, 4, 5, 2, 3).flatten(1, 3).flatten(2)
-    kernels = weight.flatten(1)
-    if bias is not None:
-        patches = torch.cat([patches, torch.ones_like(patches[:, :1])], 1)
-        kernels = torch.cat([kernels, bias.unsqueeze(1)], 1)
-    return (kernels @ patches).view(len(x), len(weight), height, width)
+@dataclass(frozen=True)
+class _Convolution:
+    """A convolution's result, and what it was made from."""
+
+    result: Tensor
+    x: Tensor
+    weight: Tensor
+    bias: Tensor | None
+    padding: tuple[int, ...]
 
 
 class MemberOperations(TorchFunctionMode):
@@ -84,7 +85,8 @@ class MemberOperations(TorchFunctionMode):
 
     def __init__(self, noise: Noise | None = None) -> None:
         super().__init__()
-        self._noise = noise
+        self.noise = noise
+        self.convolution: _Convolution | None = None
 
     def __torch_function__(
         self,
@@ -93,17 +95,19 @@ class MemberOperations(TorchFunctionMode):
         args: Sequence[Any] = (),
         kwargs: Mapping[str, Any] | None = None,
     ) -> Any:
+        if func is not F.max_pool2d:  # what comes in between may change the result in place
+            self.convolution = None
         rule = _RULES.get(func)
-        result = NotImplemented if rule is None else rule(self._noise, *args, **(kwargs or {}))
+        result = NotImplemented if rule is None else rule(self, *args, **(kwargs or {}))
         return func(*args, **(kwargs or {})) if result is NotImplemented else result
 
 
-def _linear_rule(_: Noise | None, x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+def _linear_rule(_: MemberOperations, x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     return linear(x, weight, bias)
 
 
 def _conv2d_rule(
-    _: Noise | None,
+    mode: MemberOperations,
     x: Tensor,
     weight: Tensor,
     bias: Tensor | None = None,
@@ -116,14 +120,24 @@ def _conv2d_rule(
         padding = 0
     elif padding == "same" and all(size % 2 for size in weight.shape[2:]):
         padding = [size // 2 for size in weight.shape[2:]]
-    thin = weight[0].numel() <= _PATCH_VALUES
+    thin = weight.shape[1:].numel() <= _PATCH_VALUES
     if not thin or x.dim() != 4 or groups != 1 or _pair(dilation) != (1, 1) or isinstance(padding, str):
         return NotImplemented
-    return patch_conv2d(x, weight, bias, _pair(stride), _pair(padding))
+    result = patch_conv2d(x, weight, bias, _pair(stride), _pair(padding))
+    # Only while a trace is recorded, which drops the convolution if all that is used is what it is pooled to.
+    if _pair(stride) == (1, 1) and get_proxy_mode() is not None and not _needs_gradient(x):
+        mode.convolution = _Convolution(result, x, weight, bias, _pair(padding))
+    return result
+
+
+def _needs_gradient(x: Tensor) -> bool:
+    while not x.requires_grad and is_functorch_wrapped_tensor(x):  # mapped tensors do not tell
+        x = get_unwrapped(x)
+    return x.requires_grad
 
 
 def _max_pool2d_rule(
-    _: Noise | None,
+    mode: MemberOperations,
     x: Tensor,
     kernel_size: int | Sequence[int],
     stride: int | Sequence[int] | None = None,
@@ -134,7 +148,12 @@ def _max_pool2d_rule(
 ) -> Any:
     kernel = _pair(kernel_size)
     apart = kernel == _pair(stride or kernel) and _pair(padding) == (0, 0) and _pair(dilation) == (1, 1)
-    if not (apart and x.is_cuda) or ceil_mode or return_indices:
+    if not apart or ceil_mode or return_indices:
+        return NotImplemented
+    made = mode.convolution
+    if made is not None and made.result is x and conv_pool.pools_well(made.weight, x, kernel):
+        return conv_pool.conv_pool2d(made.x, made.weight, made.bias, made.padding, kernel)
+    if not x.is_cuda:
         return NotImplemented
     return max_pool2d_apart(x, kernel)
 
@@ -144,7 +163,7 @@ def _pair(value: int | Sequence[int]) -> tuple[int, ...]:
 
 
 def _dropout_rule(
-    noise: Noise | None,
+    mode: MemberOperations,
     x: Tensor,
     p: float = 0.5,
     training: bool = True,
@@ -153,7 +172,7 @@ def _dropout_rule(
     features: int = 0,
 ) -> Any:
     """Dropout of single values, or (``features`` = spatial dimensions) of whole feature maps."""
-    if noise is None:
+    if mode.noise is None:
         return NotImplemented
     if not training or p == 0:
         return x
@@ -162,33 +181,33 @@ def _dropout_rule(
     shape = list(x.shape)
     if features:
         shape[-features:] = [1] * features
-    return x * (noise.keep(x, shape, p) * (1 / (1 - p)))
+    return x * (mode.noise.keep(x, shape, p) * (1 / (1 - p)))
 
 
 def _alpha_dropout_rule(
-    noise: Noise | None, x: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
+    mode: MemberOperations, x: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
 ) -> Any:
     """Dropout to SELU's lower limit, scaled so that mean and variance stay."""
-    if noise is None:
+    if mode.noise is None:
         return NotImplemented
     if not training or p == 0:
         return x
     limit, kept = -1.7580993408473766, 1 - p
     scale = (kept + limit**2 * kept * p) ** -0.5 if kept else 0.0
-    dropped = torch.where(noise.keep(x, x.shape, p), x, limit)
+    dropped = torch.where(mode.noise.keep(x, x.shape, p), x, limit)
     return scale * dropped - scale * limit * p
 
 
-def _rand_like_rule(noise: Noise | None, x: Tensor, **options: Any) -> Any:
-    return NotImplemented if noise is None or options else noise.uniform(x, x.shape)
+def _rand_like_rule(mode: MemberOperations, x: Tensor, **options: Any) -> Any:
+    return NotImplemented if mode.noise is None or options else mode.noise.uniform(x, x.shape)
 
 
-def _randn_like_rule(noise: Noise | None, x: Tensor, **options: Any) -> Any:
-    return NotImplemented if noise is None or options else noise.normal(x, x.shape)
+def _randn_like_rule(mode: MemberOperations, x: Tensor, **options: Any) -> Any:
+    return NotImplemented if mode.noise is None or options else mode.noise.normal(x, x.shape)
 
 
 def _feature_dropout_rule(features: int) -> Callable[..., Any]:
-    return lambda noise, *args, **kwargs: _dropout_rule(noise, *args, features=features, **kwargs)
+    return lambda mode, *args, **kwargs: _dropout_rule(mode, *args, features=features, **kwargs)
 
 
 _RULES: dict[Callable[..., Any], Callable[..., Any]] = {

@@ -91,14 +91,25 @@ def _(
 
 
 @cache
-def _has_triton() -> bool:  # some builds of torch for CUDA come without it
+def has_triton() -> bool:
+    """Whether Triton is there: some builds of torch for CUDA come without it."""
     return find_spec("triton") is not None
 
 
 def _by_kernel(x: Tensor, kernel: Sequence[int]) -> bool:
     """Whether the kernels take this input: they keep a place in a byte, and leave errors to torch."""
     fits = kernel[0] * kernel[1] <= 256 and x.shape[-2] >= kernel[0] and x.shape[-1] >= kernel[1]
-    return fits and x.is_cuda and x.dtype == torch.float32 and _has_triton()
+    return fits and x.is_cuda and x.dtype == torch.float32 and has_triton()
+
+
+def at_places(x: Tensor, places: Tensor, kernel: Sequence[int]) -> Tensor:
+    """Return what stands at each window's place: the reverse of `spread`."""
+    (height, width), (rows, cols) = kernel, places.shape[-2:]
+    whole = x[..., : rows * height, : cols * width]
+    windows: Tensor = (
+        whole.unflatten(-1, (cols, width)).unflatten(-3, (rows, height)).transpose(-3, -2).flatten(-2)
+    )
+    return windows.gather(-1, places.long().unsqueeze(-1)).squeeze(-1)
 
 
 class _Spread(torch.autograd.Function):
@@ -119,12 +130,13 @@ class _Spread(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, change: Tensor) -> tuple[Tensor, None, None, None]:
         (places,) = ctx.saved_tensors
-        (height, width), (rows, cols) = ctx.kernel, places.shape[-2:]
-        whole = change[..., : rows * height, : cols * width]
-        windows = (
-            whole.unflatten(-1, (cols, width)).unflatten(-3, (rows, height)).transpose(-3, -2).flatten(-2)
-        )
-        return windows.gather(-1, places.long().unsqueeze(-1)).squeeze(-1), None, None, None
+        return at_places(change, places, ctx.kernel), None, None, None
+
+
+def unpool(gradient: Tensor, places: Tensor, size: Sequence[int], kernel: Sequence[int]) -> Tensor:
+    """Do as `spread` does, with a backward pass."""
+    x_gradient: Tensor = _Spread.apply(gradient, places, tuple(size), tuple(kernel))  # type: ignore[no-untyped-call]
+    return x_gradient
 
 
 class _MaxPool(torch.autograd.Function):
@@ -149,7 +161,7 @@ class _MaxPool(torch.autograd.Function):
     def backward(ctx: Any, gradient: Tensor, _: Tensor) -> tuple[Tensor, None]:
         (places,) = ctx.saved_tensors
         if places.dtype == torch.uint8:
-            return _Spread.apply(gradient, places, ctx.input_shape[-2:], ctx.kernel), None  # type: ignore[no-untyped-call]
+            return unpool(gradient, places, ctx.input_shape[-2:], ctx.kernel), None
         zeros = gradient.new_zeros(ctx.input_shape).flatten(-2)
         return zeros.scatter(-1, places.flatten(-2), gradient.flatten(-2)).view(ctx.input_shape), None
 
