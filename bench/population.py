@@ -157,14 +157,16 @@ def floor_step(case: Case, bandwidth: float, rate: float) -> tuple[float, str]:
     """Return the least seconds of one step of one network, and which of the two ceilings sets it.
 
     Bytes: the weights are read forward, read backward for all but the first layer, and their gradient is
-    written; Adam reads four tensors and writes three; each layer's output is written and read in both
-    directions, as is the input. A mask adds a byte per weight.
+    written; Adam reads four tensors and writes three; each layer's output, pooled if pooling follows, is written and
+    read in both directions, as is the input. A mask adds a byte per weight.
     """
     network = net_builder(case.spec, case.input_shape, case.outputs)()
     sizes: list[int] = []
     for module in network.modules():
         if isinstance(module, nn.Linear | nn.Conv2d):
             module.register_forward_hook(lambda _m, _i, out: sizes.append(out[0].numel()))
+        elif isinstance(module, nn.MaxPool2d):
+            module.register_forward_hook(lambda _m, _i, out: sizes.__setitem__(-1, out[0].numel()))
     x = torch.zeros(case.batch_size, *case.input_shape)
     with FlopCounterMode(display=False) as counter:
         network(x).sum().backward()
