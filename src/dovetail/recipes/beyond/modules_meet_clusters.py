@@ -90,7 +90,7 @@ def figures(finished: Sequence[Finished]) -> Iterable[tuple[str, Figure]]:
     yield "n-cuts", draw_ncuts(found)
     for data in dict.fromkeys(one.labels["data"] for one in found):
         yield (
-            f"units by owner and cluster, {data}",
+            f"units-by-owner-{data}",
             draw_counts([one for one in found if one.labels["data"] == data]),
         )
 
@@ -98,8 +98,8 @@ def figures(finished: Sequence[Finished]) -> Iterable[tuple[str, Figure]]:
 RECIPE = Recipe(
     name="modules-meet-clusters",
     paper="beyond",
-    title="whether the specialists inside a composite show up as clusters",
-    shows="no paper's: agreement of clusters with specialists, with and without slots",
+    title="Do the specialists inside a composite show up as clusters?",
+    shows="no paper's question",
     units=units,
     tables=tables,
     figures=figures,
