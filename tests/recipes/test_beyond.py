@@ -73,7 +73,7 @@ def test_any_part_can_be_shown() -> None:
         finished = [made_up(unit) for unit in units]
         assert [len(table.wide()) for table in recipe.tables(finished)] == [2 * len(units)] * 3
         names = [name for name, _ in recipe.figures(finished)]
-        assert names == ["agreement", "n-cuts", f"units by owner and cluster, {data}"]
+        assert names == ["agreement", "n-cuts", f"units-by-owner-{data}"]
 
 
 def test_tables_say_in_words_what_was_found() -> None:
