@@ -17,8 +17,10 @@ from .commands.compose import compose
 from .commands.demo import demo
 from .commands.inspect import inspect
 from .commands.modules import modules
+from .commands.report import report
 from .commands.reproduce import reproduce
 from .commands.sculpt import sculpt
+from .commands.studio import studio
 from .commands.train import train
 from .errors import CompatibilityWarning, DovetailError
 
@@ -57,6 +59,8 @@ app.command()(sculpt)
 app.command()(modules)
 app.command()(audit)
 app.command()(reproduce)
+app.command()(report)
+app.command()(studio)
 
 
 _INTERRUPTED = 130

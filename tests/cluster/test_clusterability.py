@@ -13,6 +13,7 @@ from sklearn.cluster import SpectralClustering
 from sklearn.metrics import adjusted_rand_score
 
 import dovetail as dt
+from dovetail.cluster import Null
 from dovetail.cluster.partition.spectral import Spectra
 from dovetail.errors import SpecError
 
@@ -41,6 +42,25 @@ def test_planted_clusters_are_found_and_are_no_chance() -> None:
     assert found.warnings == ()
     assert (found.composition().to_numpy() == 8).all()
     assert "more than its weights would be by chance" in found.verdict()
+
+
+def test_whoever_watches_the_null_sees_it_grow_and_changes_nothing() -> None:
+    seen: list[Null] = []
+    found = dt.clusterability(planted(), k=4, shuffles=6, progress=False, on_null=seen.append)
+    assert [null.copies.tolist() for null in seen] == [found.null[:count].tolist() for count in range(7)]
+    assert {null.ncut for null in seen} == {found.ncut}
+    assert (seen[-1].p_value, seen[-1].z_score) == (found.p_value, found.z_score)
+    unseen = dt.clusterability(planted(), k=4, shuffles=6, progress=False)
+    assert unseen.to_json() == found.to_json()
+
+
+def test_whoever_watches_the_null_can_end_it() -> None:
+    def enough(null: Null) -> None:
+        if len(null.copies) == 2:
+            raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        dt.clusterability(planted(), k=4, shuffles=200, progress=False, on_null=enough)
 
 
 def test_the_clusters_are_scikit_learns() -> None:

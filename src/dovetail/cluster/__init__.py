@@ -12,6 +12,7 @@ from .graph.network_graph import network_graph
 from .graph.structure import Block, Group, NetworkGraph
 from .lesion import lesion
 from .lesions import Lesions
+from .null import Null
 from .partition.ncut import ncut
 from .partition.spectral import spectral_clusters
 from .promote import ClusterabilityPenalty, clusterable_init_, rescale_, train_networks
@@ -24,6 +25,7 @@ __all__ = [
     "Group",
     "Lesions",
     "NetworkGraph",
+    "Null",
     "Stability",
     "clusterability",
     "clusterable_init_",

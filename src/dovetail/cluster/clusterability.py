@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from typing import Literal, TypeAlias, TypeVar, get_args
 
 import numpy as np
@@ -21,6 +22,7 @@ from .graph.assemble import Convention
 from .graph.network_graph import network_graph
 from .graph.structure import Indices, NetworkGraph
 from .graph.weighted import Norm
+from .null import Null
 from .partition.cuts import Cutter, LeidenCutter, SpectralCutter
 from .partition.ncut import unit_scale
 from .result import Clusterability, Stability
@@ -45,6 +47,7 @@ def clusterability(
     starts: int = 25,
     stability: int = 5,
     progress: bool = True,
+    on_null: Callable[[Null], None] | None = None,
 ) -> Clusterability:
     """Cluster a network's units and compare the n-cut with that of shuffled copies.
 
@@ -74,6 +77,9 @@ def clusterability(
         How many more times to cluster the network, with other seeds.
     progress : bool
         Show a progress bar (on terminals only).
+    on_null : callable, optional
+        Is told how far the null is: once the network itself is cut, and again after every copy. It may raise, to end
+        the audit.
 
     Returns
     -------
@@ -118,9 +124,17 @@ def clusterability(
         rng = np.random.default_rng((seed, 1, number))
         return cutter.cut(copies.draw(rng), (seed, 2, number), copy=True).ncut
 
+    null = np.zeros(shuffles)
     with FitProgress("shuffled copies", shuffles, show=progress, unit="copies") as bar:
-        others = _in_threads(again, stability)
-        null = np.array(_in_threads(copy, shuffles, bar), dtype=np.float64)
+        if on_null is not None:
+            on_null(Null(first.ncut, null[:0]))
+        others = list(_in_threads(again, stability))
+        with closing(_in_threads(copy, shuffles)) as ncuts:
+            for number, ncut in enumerate(ncuts):
+                null[number] = ncut
+                bar.advance(1)
+                if on_null is not None:
+                    on_null(Null(first.ncut, null[: number + 1].copy()))
     agreement = [adjusted_rand_score(first.labels, labels) for _, labels in others]
     cuts = np.array([cut for cut, _ in others], dtype=np.float64)
     embedding = np.zeros((len(graph), 0))
@@ -136,18 +150,13 @@ def clusterability(
     )  # fmt: skip
 
 
-def _in_threads(work: Callable[[int], Result], count: int, bar: FitProgress | None = None) -> list[Result]:
-    """Return what work gives for 0 to count - 1.
+def _in_threads(work: Callable[[int], Result], count: int) -> Generator[Result]:
+    """Yield what work gives for 0 to count - 1.
 
     Copies are independent, so each core takes its own, and products are too small for several threads to share.
     """
-    results = []
     with threadpool_limits(1), ThreadPoolExecutor(_cores()) as pool:
-        for result in pool.map(work, range(count)):
-            results.append(result)
-            if bar is not None:
-                bar.advance(1)
-    return results
+        yield from pool.map(work, range(count))
 
 
 def _cores() -> int:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ..axes import new_axes, plain_frame
 from ..colours import GREY, LINE_COLOURS
 from ..errors import SpecError
+from .null import Null
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,7 +44,7 @@ def draw_null(found: Clusterability, ax: Axes | None = None) -> Axes:
     ax = ax or new_axes((6, 3.5))
     title = f"n-cut {found.ncut:.4g}"
     if len(found.null):
-        bins = min(30, max(5, math.ceil(2 * math.sqrt(len(found.null)))))
+        bins = Null(found.ncut, found.null).bins
         ax.hist(found.null, bins=bins, color=GREY, alpha=0.6, label=f"{len(found.null)} shuffled copies")
         title += f", z = {found.z_score:.2f}, p = {found.p_value:.3g}"
         from matplotlib.ticker import MaxNLocator

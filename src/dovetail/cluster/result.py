@@ -9,17 +9,13 @@ import numpy as np
 import pandas as pd
 
 from .graph.structure import Floats, Indices, NetworkGraph
+from .null import Null
+from .verdict import verdict
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 SCHEMA = "dovetail.clusterability/1"
-
-_ROUNDING = 1e-9
-"""N-cuts that differ by less, relative to their size, are the same."""
-
-_ENOUGH = 19
-"""Shuffled copies with which a network that beats them all has a p-value of 5 %."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,32 +101,26 @@ class Clusterability:
     @property
     def null_mean(self) -> float:
         """Mean n-cut of the shuffled copies."""
-        return float(self.null.mean()) if len(self.null) else float("nan")
+        return self._beside.mean
 
     @property
     def null_std(self) -> float:
         """Standard deviation of the shuffled copies' n-cuts (of the population)."""
-        return float(self.null.std()) if len(self.null) else float("nan")
+        return self._beside.std
 
     @property
     def p_value(self) -> float:
         """Share of copies that are as clusterable as the network, itself counted among them; ties count against it."""
-        if not len(self.null):
-            return float("nan")
-        return float((len(self.null) - self._wins + 1) / (len(self.null) + 1))
-
-    @property
-    def _wins(self) -> int:
-        """Return how many copies are less clusterable; a tie is no win."""
-        return int((self.null > self.ncut + _ROUNDING * max(1.0, self.ncut)).sum())
+        return self._beside.p_value
 
     @property
     def z_score(self) -> float:
         """Standard deviations of the shuffled copies that the network's n-cut is above their mean; below: negative."""
-        difference = self.ncut - self.null_mean
-        if self.null_std < _ROUNDING * max(1.0, self.ncut):  # copies that differ by rounding only
-            return 0.0 if abs(difference) < 1e-6 else float(np.copysign(np.inf, difference))
-        return difference / self.null_std
+        return self._beside.z_score
+
+    @property
+    def _beside(self) -> Null:
+        return Null(self.ncut, self.null)
 
     def composition(self) -> pd.DataFrame:
         """Return how many nodes of each layer are in each cluster."""
@@ -143,30 +133,7 @@ class Clusterability:
 
     def verdict(self) -> str:
         """Return in words what the numbers say."""
-        lines = [
-            f"n-cut {self.ncut:.3f} with {self.k} clusters: a connection picked at a cluster leaves it with a chance "
-            f"of {self.ncut / self.k:.0%} (lower is more clusterable)."
-        ]
-        if len(self.null):
-            lines.append(
-                f"{len(self.null)} shuffled copies: {self.null_mean:.3f} ± {self.null_std:.3f}. The network is more "
-                f"clusterable than {self._wins} of them (p = {self.p_value:.3g}, z = {self.z_score:.1f}): "
-                f"{self._meaning()}"
-            )
-        else:
-            lines.append(
-                "No shuffled copies: the number alone does not say whether that is more than chance."
-            )
-        return "\n".join(lines)
-
-    def _meaning(self) -> str:
-        if self.p_value <= 0.05:
-            return "more than its weights would be by chance (p at most 0.05)."
-        if self._wins == len(self.null):
-            return f"too few copies to tell, {_ENOUGH} at least are needed."
-        if self.z_score > 2:
-            return "less than its weights would be by chance (z above 2)."
-        return "no more than chance would give (p above 0.05)."
+        return verdict(self._beside, self.k)
 
     def to_json(self) -> dict[str, object]:
         """Return everything but the graph's weights and the embedding as plain numbers, texts and lists."""

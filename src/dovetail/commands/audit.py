@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from .. import audit_help
 from .output import Json, load_data, print_json
 
 if TYPE_CHECKING:
     from torch import nn
 
+    from ..cluster.source import Source
     from ..data import Dataset, Split
-    from .audit_source import Source
 
 
 def audit(
@@ -25,13 +26,13 @@ def audit(
             "from this folder or installed, and called), timm:NAME, or net:SPEC such as net:mlp:512.",
         ),
     ],
-    k: Annotated[int, typer.Option("--k", help="Number of clusters.")] = 12,
-    shuffles: Annotated[int, typer.Option(help="Shuffled copies to compare with.")] = 50,
+    k: Annotated[int, typer.Option("--k", help=audit_help.K)] = 12,
+    shuffles: Annotated[int, typer.Option(help=audit_help.SHUFFLES)] = 50,
     shuffle: Annotated[
         Literal["layer", "layer-nonzero"],
-        typer.Option(help="Shuffle all weights of each layer, or only those that are not 0."),
+        typer.Option(help=audit_help.SHUFFLE),
     ] = "layer",
-    seed: Annotated[int, typer.Option(help="Decides shuffles, clusters and random groups.")] = 0,
+    seed: Annotated[int, typer.Option(help=audit_help.SEED)] = 0,
     norm: Annotated[
         Literal["l1", "l2", "induced"],
         typer.Option(help="What a kernel's strength is; induced as in the paper's published CNN results."),
@@ -69,9 +70,7 @@ def audit(
     device: Annotated[
         str | None, typer.Option(help="Where to measure: cpu, cuda, cuda:1.", show_default="the first GPU")
     ] = None,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Folder for pictures and audit.json.")
-    ] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help=audit_help.OUTPUT)] = None,
     as_json: Json = False,
 ) -> None:
     """Cut a network into clusters, and compare with copies whose weights are shuffled within each layer.
@@ -80,9 +79,9 @@ def audit(
     """
     from ..cluster import clusterability
     from ..cluster import lesion as lesioned
+    from ..cluster.audit_folder import audit_json, check_folder, write_audit
     from ..errors import SpecError
-    from .audit_file import ASSUMED
-    from .audit_folder import check_folder, write_audit
+    from .audit_network import ASSUMED
     from .audit_print import print_found, print_lesions
     from .audit_source import advice_for_the_command, read_shape, read_source
 
@@ -105,21 +104,15 @@ def audit(
         network, split = measured
         draws = 20 if draws is None else draws
         lesions = lesioned(network, found, split, draws=draws, seed=seed, progress=not as_json)
-    answer: dict[str, object] = {
-        "checkpoint": checkpoint,
-        "weights": None if weights is None else str(weights),
-        "layers_read": source.layers,
-        "sorted_by_name": source.sorted_by_name,
-        "clusterability": found.to_json(),
-        "lesions": None
-        if lesions is None
-        else {
-            "data": lesion,
-            "classes": source.measured_classes,
-            "assumed": None if source.layers is None else ASSUMED,
-            **lesions.to_json(),
-        },
-    }
+    lost = None
+    if lesions is not None:
+        assumed = None if source.layers is None else ASSUMED
+        lost = {
+            "data": lesion, "classes": source.measured_classes, "assumed": assumed, **lesions.to_json(),
+        }  # fmt: skip
+    answer = audit_json(
+        checkpoint, source, found, weights=None if weights is None else str(weights), lesions=lost
+    )
     if output is not None:
         write_audit(output, found, lesions, answer)
     if as_json:
@@ -142,6 +135,7 @@ def _ready(
     from ..cluster.ablation import check_fits
     from ..errors import DataError, SpecError
     from ..population.checks import check_device
+    from .audit_network import measurable
 
     if data.task != "classes":
         raise DataError(f"--lesion measures how well classes are told apart, and {data.name} has {data.task}")
@@ -158,6 +152,6 @@ def _ready(
             raise SpecError(f"--samples is how many samples to measure on, 1 or more; got {samples}")
         order = torch.randperm(len(split), generator=torch.Generator().manual_seed(seed))
         split = split.where(order[:samples])
-    network = source.network().to(check_device(device))
+    network = measurable(source).to(check_device(device))
     check_fits(network, split)
     return network, split

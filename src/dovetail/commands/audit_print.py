@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING
 import typer
 from rich.console import Console
 
-from .audit_file import ASSUMED, chain_text
+from ..cluster.weights_file import chain_text
+from .audit_network import ASSUMED
 from .output import print_table, table_of
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from ..cluster import Clusterability, Lesions
+    from ..cluster.source import Source
     from ..data import Dataset
-    from .audit_source import Source
 
 _MOST_ROWS = 20
 """Clusters in the table where they stand below each other."""
@@ -33,11 +34,7 @@ def print_found(found: Clusterability, source: Source) -> None:
     for warning in found.warnings:
         typer.echo(f"warning: {warning}")
     if source.layers is not None:
-        sorted_by_name = ", sorted by name" if source.sorted_by_name else ""
-        typer.echo(
-            f"Layers read from the file{sorted_by_name}, each from the one before: {chain_text(source.layers)}; "
-            "shortcuts and branches are not in a file."
-        )
+        typer.echo(chain_text(source.layers, sorted_by_name=source.sorted_by_name))
     _print_composition(found)
 
 

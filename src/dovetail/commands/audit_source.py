@@ -3,73 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-import torch
 from torch import Tensor, nn
 
 from ..cluster.graph.matrices import PASS_MODULE, WAYS
 from ..cluster.graph.network_graph import EXAMPLE
-from ..errors import DovetailError, FileFormatError, ShapeError, SpecError
-from ..nets.checkpoint import is_safetensors
+from ..cluster.source import Source, advised, source_in
+from ..cluster.weights_file import read_tensors
+from ..errors import FileFormatError, SpecError
 from .audit_builder import built_by, from_timm
-from .audit_file import dense_network, is_part, layers_in_order, read_tensors
-
-if TYPE_CHECKING:
-    from ..specialists import Composite, Specialist
 
 _BUILDER = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
 _FILE_OF_BUILDER = re.compile(r"(.+)\.py:([A-Za-z_][\w.]*)")
 _BY_BUILDER = "name the network instead: package.module:builder --weights FILE --input-shape 3x32x32"
 _ADVICE = {PASS_MODULE: _BY_BUILDER, WAYS: _BY_BUILDER, EXAMPLE: "--input-shape, for instance 3x32x32"}
 """What to do on the command line in place of what the library says to do in Python."""
-
-
-@dataclass(frozen=True)
-class Source:
-    """What to audit.
-
-    Attributes
-    ----------
-    what : nn.Module or mapping of str to Tensor
-        A network, or the tensors of a checkpoint, first layer first.
-    input_shape : tuple of int, optional
-        Shape of one sample, where it is known.
-    part : Specialist or Composite, optional
-        What the network is, if it comes from such a file.
-    sorted_by_name : bool
-        Whether tensors are in the order of their names, because their file keeps none.
-    """
-
-    what: nn.Module | Mapping[str, Tensor]
-    input_shape: tuple[int, ...] | None
-    part: Specialist | Composite | None = None
-    sorted_by_name: bool = False
-
-    @property
-    def example(self) -> Tensor | None:
-        """A sample to trace a network with."""
-        return None if self.input_shape is None else torch.zeros(1, *self.input_shape)
-
-    @property
-    def layers(self) -> list[str] | None:
-        """The layers of a checkpoint as they are read; none where a network itself says what reads what."""
-        return None if isinstance(self.what, nn.Module) else layers_in_order(self.what)
-
-    @property
-    def measured_classes(self) -> list[str] | None:
-        """The classes that a specialist or composite is for, if these are not all of them."""
-        if self.part is None or len(self.part.rewarded) == len(self.part.classes):
-            return None
-        return [self.part.classes[number] for number in self.part.rewarded]
-
-    def network(self) -> nn.Module:
-        """Return something that can be measured: a checkpoint's dense layers become a network with ReLUs."""
-        return self.what if isinstance(self.what, nn.Module) else dense_network(self.what)
 
 
 def read_source(text: str, weights: Path | None, input_shape: tuple[int, ...] | None) -> Source:
@@ -79,7 +30,7 @@ def read_source(text: str, weights: Path | None, input_shape: tuple[int, ...] | 
             raise SpecError(
                 f"{text!r} is a file of weights already; --weights goes with a builder, timm: or net:"
             )
-        return _from_file(Path(text), input_shape)
+        return source_in(Path(text), input_shape)
     by_file = _FILE_OF_BUILDER.fullmatch(text)
     if by_file:
         module = by_file[1].removeprefix("./").replace("/", ".")
@@ -104,18 +55,9 @@ def read_source(text: str, weights: Path | None, input_shape: tuple[int, ...] | 
     return Source(network.eval(), input_shape)
 
 
-@contextmanager
-def advice_for_the_command(source: Source) -> Iterator[None]:
+def advice_for_the_command(source: Source) -> AbstractContextManager[None]:
     """Turn what errors advise to do in Python into what to do on the command line."""
-    try:
-        yield
-    except DovetailError as error:
-        text = str(error)
-        if source.sorted_by_name and isinstance(error, ShapeError) and PASS_MODULE in text:
-            text += " (layers were sorted by name: a safetensors file keeps no order)"
-        for in_python, here in _ADVICE.items():
-            text = text.replace(in_python, here)
-        raise type(error)(text) from error
+    return advised(source, _ADVICE)
 
 
 def read_shape(text: str | None) -> tuple[int, ...] | None:
@@ -132,20 +74,6 @@ def read_shape(text: str | None) -> tuple[int, ...] | None:
     if not all(part.isdecimal() and 0 < int(part) < 2**16 for part in parts):
         raise SpecError(f"--input-shape is the shape of one sample, such as 3x32x32 or 784; got {text!r:.60}")
     return tuple(map(int, parts))
-
-
-def _from_file(path: Path, input_shape: tuple[int, ...] | None) -> Source:
-    if is_part(path):
-        from ..specialists import Composite, open_file
-        from ..specialists.networks import network_of
-
-        part = open_file(path)
-        if isinstance(part, Composite) and part.method == "logits":
-            raise SpecError(
-                f"{str(path)!r} averages the logits of {len(part)} networks; audit them one by one"
-            )
-        return Source(network_of(part.basis, part.state_dict()), part.basis.input_shape, part)
-    return Source(read_tensors(path), input_shape, sorted_by_name=is_safetensors(path))
 
 
 def _from_spec(spec: str, tensors: Mapping[str, Tensor] | None, shape: tuple[int, ...] | None) -> nn.Module:

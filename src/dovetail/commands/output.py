@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,6 +10,8 @@ from rich.console import Console
 from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
+
+from ..plain_json import plain_json
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,16 +33,7 @@ def load_data(text: str) -> Dataset:
 
 def print_json(value: object) -> None:
     """Print JSON."""
-    typer.echo(json.dumps(_plain(value), indent=2, allow_nan=False))
-
-
-def _plain(value: object) -> object:
-    """Return a value with null for NaN and infinity, which JSON does not know."""
-    if isinstance(value, dict):
-        return {key: _plain(entry) for key, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(entry) for entry in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    typer.echo(json.dumps(plain_json(value), indent=2, allow_nan=False))
 
 
 _NO_TERMINAL = 400

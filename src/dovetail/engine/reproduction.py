@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -30,6 +30,7 @@ def reproduce(
     jobs: int | None = None,
     device: str | None = None,
     progress: bool = True,
+    on_unit: Callable[[int, int], None] | None = None,
 ) -> Run:
     """Run a recipe: a table or figure of a paper, our numbers beside the published.
 
@@ -55,6 +56,9 @@ def reproduce(
         Work there only, such as ``"cpu"`` or ``"cuda:0"``.
     progress : bool
         Show progress (on terminals only).
+    on_unit : callable, optional
+        Is told how many units are done and how many there are: at the start, and after each. It may raise, to stop;
+        what is finished is kept.
 
     Returns
     -------
@@ -83,13 +87,18 @@ def reproduce(
         taken = kept.take_from_neighbours(units)
         missing = kept.missing(units)
         failed: dict[Unit, str] = {}
+        if on_unit is not None:
+            on_unit(len(units) - len(missing), len(units))
         if missing:
-            for outcome in _watched(doing, missing, recipe.name, show=progress):
-                if outcome.row is None:
-                    failed[outcome.unit] = outcome.error
-                    kept.note_trace(outcome.unit, outcome.trace)
-                else:
-                    kept.add([Finished(outcome.unit, outcome.row, outcome.seconds, outcome.device)])
+            with closing(_watched(doing, missing, recipe.name, show=progress)) as outcomes:
+                for outcome in outcomes:
+                    if outcome.row is None:
+                        failed[outcome.unit] = outcome.error
+                        kept.note_trace(outcome.unit, outcome.trace)
+                    else:
+                        kept.add([Finished(outcome.unit, outcome.row, outcome.seconds, outcome.device)])
+                    if on_unit is not None:
+                        on_unit(len(kept.finished(units)) + len(failed), len(units))
         finished = kept.finished(units)
         if finished:
             kept.write_tables(finished)
@@ -98,7 +107,7 @@ def reproduce(
     return Run(recipe, scale, where, finished, failed, taken, len(missing) - len(failed))
 
 
-def _watched(engine: Engine, units: Sequence[Unit], title: str, *, show: bool) -> Iterator[Outcome]:
+def _watched(engine: Engine, units: Sequence[Unit], title: str, *, show: bool) -> Generator[Outcome]:
     """Do units and show how far they are: in the recipe's order, or side by side the longest first, to end together."""
     device = engine.places[0].partition(":")[0]
     seconds = {unit: unit_seconds(unit, device) for unit in units}

@@ -18,11 +18,12 @@ from ..recipes import Finished, Recipe, Unit
 from ..recipes.recipe import Scale
 from ..writing import write_whole
 from . import results_file
+from .folder_lock import take_lock
 from .run import tables_at
 
-_CONFIG = "config.yaml"
+CONFIG = "config.yaml"
 _TABLES = "table.md"
-_FIGURES = "figures"
+FIGURES = "figures"
 _ERRORS = "errors.log"
 _DPI = 120
 
@@ -58,11 +59,10 @@ class RunFolder:
         check_folder_is(path, recipe, scale)
         try:
             path.mkdir(parents=True, exist_ok=True)
-            self._lock = (path / ".lock").open("w")
+            self._lock = take_lock(path)
         except OSError as error:
             raise DovetailError(f"cannot make the folder {path}: {error.strerror}") from error
         try:
-            _lock(self._lock.fileno(), path)
             if not _config(path):
                 self._write_config({"recipe": recipe.name, "scale": scale, "dovetail": __version__})
             results_file.mend(self._results)
@@ -112,7 +112,7 @@ class RunFolder:
     def _write_config(self, config: dict[str, str]) -> None:
         # Each value as JSON, which YAML understands.
         text = "".join(f"{key}: {json.dumps(value)}\n" for key, value in config.items())
-        write_whole(self.path / _CONFIG, lambda path: path.write_text(text, encoding="utf-8"))
+        write_whole(self.path / CONFIG, lambda path: path.write_text(text, encoding="utf-8"))
 
 
 def check_folder_is(path: Path, recipe: Recipe, scale: Scale) -> None:
@@ -125,7 +125,7 @@ def check_folder_is(path: Path, recipe: Recipe, scale: Scale) -> None:
             f"{path} holds a run of {config.get('recipe')} at scale {config.get('scale')}, not of {recipe.name} at "
             f"scale {scale}; take another folder"
         )
-    ours = [name for name in (results_file.NAME, _TABLES, _FIGURES) if (path / name).exists()]
+    ours = [name for name in (results_file.NAME, _TABLES, FIGURES) if (path / name).exists()]
     if not config and ours:
         raise DovetailError(
             f"{path} is not a run folder, but has {' and '.join(ours)}, which a run would overwrite; take another"
@@ -147,7 +147,7 @@ def write_tables(folder: Path, recipe: Recipe, scale: Scale, finished: Sequence[
     text = "\n".join(table.to_markdown() for table in tables_at(scale, recipe, finished))
     head = f"# {recipe.title}\n\n{recipe.shows}.\n\n"
     write_whole(folder / _TABLES, lambda path: path.write_text(head + text, encoding="utf-8"))
-    pictures = folder / _FIGURES
+    pictures = folder / FIGURES
     old = set(pictures.glob("*.png"))
     for name, figure in recipe.figures(finished):
         pictures.mkdir(exist_ok=True)
@@ -162,7 +162,7 @@ def write_tables(folder: Path, recipe: Recipe, scale: Scale, finished: Sequence[
 
 def _config(folder: Path) -> dict[str, str]:
     """Return what a folder's ``config.yaml`` says; nothing if there is none, or an empty one."""
-    file = folder / _CONFIG
+    file = folder / CONFIG
     return read_config(folder) if file.exists() and file.stat().st_size else {}
 
 
@@ -174,7 +174,7 @@ def read_config(folder: Path) -> dict[str, str]:
     FileFormatError
         If there is none, or it is not one of ours.
     """
-    file = folder / _CONFIG
+    file = folder / CONFIG
     try:
         pairs = [
             line.partition(": ") for line in file.read_text(encoding="utf-8").splitlines() if line.strip()
@@ -182,18 +182,5 @@ def read_config(folder: Path) -> dict[str, str]:
         return {key: json.loads(value) for key, _, value in pairs}
     except (OSError, ValueError) as error:
         raise FileFormatError(
-            f"{folder} is not a run folder: its {_CONFIG} cannot be read ({error})"
-        ) from error
-
-
-def _lock(handle: int, path: Path) -> None:
-    try:
-        import fcntl
-    except ImportError:  # Windows; two runs in one folder are the user's affair there
-        return
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        raise DovetailError(
-            f"another process is working in {path}; wait for it, or take another folder"
+            f"{folder} is not a run folder: its {CONFIG} cannot be read ({error})"
         ) from error

@@ -1,10 +1,10 @@
-"""What ``dovetail audit -o FOLDER`` writes."""
+"""A folder that keeps an audit: what was measured in ``audit.json``, and pictures of it."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,11 @@ from ..writing import write_whole
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from ..cluster import Clusterability, Lesions
+    from .lesions import Lesions
+    from .result import Clusterability
+    from .source import Source
+
+FILE = "audit.json"
 
 
 def check_folder(folder: Path) -> None:
@@ -24,6 +28,39 @@ def check_folder(folder: Path) -> None:
         raise DovetailError(f"cannot make the folder {str(folder)!r}: {str(there)!r} is a file")
     if not os.access(there, os.W_OK | os.X_OK):
         raise DovetailError(f"cannot write into the folder {str(there)!r}: permission denied")
+
+
+def audit_json(
+    checkpoint: str,
+    source: Source,
+    found: Clusterability,
+    *,
+    weights: str | None = None,
+    lesions: Mapping[str, object] | None = None,
+) -> dict[str, object]:
+    """Return all that an audit found, as ``audit.json`` has it.
+
+    Parameters
+    ----------
+    checkpoint : str
+        What was audited, as it was named.
+    source : Source
+        What was read there.
+    found : Clusterability
+        What came out.
+    weights : str, optional
+        The file of weights that went into it, if it was a builder's network.
+    lesions : mapping, optional
+        What taking clusters out did, if that was measured.
+    """
+    return {
+        "checkpoint": checkpoint,
+        "weights": weights,
+        "layers_read": source.layers,
+        "sorted_by_name": source.sorted_by_name,
+        "clusterability": found.to_json(),
+        "lesions": lesions,
+    }
 
 
 def write_audit(
@@ -46,7 +83,7 @@ def write_audit(
         else:
             _write_picture(folder / name, draw)
     text = json.dumps(answer, indent=2, allow_nan=False)
-    write_whole(folder / "audit.json", lambda path: path.write_text(text, encoding="utf-8"))
+    write_whole(folder / FILE, lambda path: path.write_text(text, encoding="utf-8"))
 
 
 def _write_picture(path: Path, draw: Callable[[], Axes]) -> None:

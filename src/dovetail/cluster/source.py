@@ -1,0 +1,86 @@
+"""What there is to audit: a network, or the weights in a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor, nn
+
+from ..errors import DovetailError, ShapeError, SpecError
+from ..nets.checkpoint import is_safetensors
+from .graph.matrices import PASS_MODULE
+from .weights_file import is_part, layers_in_order, read_tensors
+
+if TYPE_CHECKING:
+    from ..specialists import Composite, Specialist
+
+
+@dataclass(frozen=True)
+class Source:
+    """What to audit.
+
+    Attributes
+    ----------
+    what : nn.Module or mapping of str to Tensor
+        A network, or the tensors of a checkpoint, first layer first.
+    input_shape : tuple of int, optional
+        Shape of one sample, where it is known.
+    part : Specialist or Composite, optional
+        What the network is, if it comes from such a file.
+    sorted_by_name : bool
+        Whether tensors are in the order of their names, because their file keeps none.
+    """
+
+    what: nn.Module | Mapping[str, Tensor]
+    input_shape: tuple[int, ...] | None
+    part: Specialist | Composite | None = None
+    sorted_by_name: bool = False
+
+    @property
+    def example(self) -> Tensor | None:
+        """A sample to trace a network with."""
+        return None if self.input_shape is None else torch.zeros(1, *self.input_shape)
+
+    @property
+    def layers(self) -> list[str] | None:
+        """The layers of a checkpoint as they are read; none where a network itself says what reads what."""
+        return None if isinstance(self.what, nn.Module) else layers_in_order(self.what)
+
+    @property
+    def measured_classes(self) -> list[str] | None:
+        """The classes that a specialist or composite is for, if these are not all of them."""
+        if self.part is None or len(self.part.rewarded) == len(self.part.classes):
+            return None
+        return [self.part.classes[number] for number in self.part.rewarded]
+
+
+def source_in(path: Path, input_shape: tuple[int, ...] | None = None) -> Source:
+    """Return what a file holds: a specialist, a composite, or plain weights. Nothing in it is run."""
+    if not is_part(path):
+        return Source(read_tensors(path), input_shape, sorted_by_name=is_safetensors(path))
+    from ..specialists import Composite, open_file
+    from ..specialists.networks import network_of
+
+    part = open_file(path)
+    if isinstance(part, Composite) and part.method == "logits":
+        raise SpecError(f"{str(path)!r} averages the logits of {len(part)} networks; audit them one by one")
+    return Source(network_of(part.basis, part.state_dict()), part.basis.input_shape, part)
+
+
+@contextmanager
+def advised(source: Source, advice: Mapping[str, str]) -> Iterator[None]:
+    """Turn what errors advise to do in Python into what to do where people are."""
+    try:
+        yield
+    except DovetailError as error:
+        text = str(error)
+        if source.sorted_by_name and isinstance(error, ShapeError) and PASS_MODULE in text:
+            text += " (layers were sorted by name: a safetensors file keeps no order)"
+        for in_python, here in advice.items():
+            text = text.replace(in_python, here)
+        raise type(error)(text) from error

@@ -1,0 +1,50 @@
+"""The network that weights alone are taken to be, so that it can be measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from torch import Tensor, nn
+
+from ..cluster.graph.matrices import PASS_MODULE
+from ..cluster.source import Source
+from ..errors import ShapeError, SpecError
+from ..prune import layer_chain
+
+ASSUMED = "dense layers with ReLU between them"
+
+
+def measurable(source: Source) -> nn.Module:
+    """Return a source's network, or what its weights are assumed to be: dense layers with ReLUs between them."""
+    return source.what if isinstance(source.what, nn.Module) else _dense_network(source.what)
+
+
+def _dense_network(tensors: Mapping[str, Tensor]) -> nn.Module:
+    """Return dense layers with ReLUs between them, if the tensors are their weights and biases and nothing else."""
+    from ..sculpting.pruning.start import perceptron_of
+
+    try:
+        layers = layer_chain(tensors)
+    except ShapeError as error:
+        raise ShapeError(f"{error}; {PASS_MODULE}") from error
+    if not layers:
+        raise _not_dense(f"there is no weight matrix among {len(tensors)} tensors")
+    used = set()
+    for layer in layers:
+        if layer.convolutional:
+            raise _not_dense(f"{layer.weight!r} is a convolution")
+        used.add(layer.weight)
+        # The first vector after a matrix is its bias, unless it is the scale of a norm.
+        used.update(name for name in layer.vectors[:1] if not name.endswith("weight"))
+    for name in tensors:
+        if name not in used:
+            kind = "batch norm" if "running_" in name else "something else"
+            raise _not_dense(f"{name!r} is neither the weights of a dense layer nor its bias, but of {kind}")
+    return nn.Sequential(nn.Flatten(), *perceptron_of(tensors))
+
+
+def _not_dense(why: str) -> SpecError:
+    return SpecError(
+        f"--lesion needs a network to measure, and weights alone say which for {ASSUMED} only; {why}; name a "
+        "builder, package.module:builder, and the file with --weights"
+    )

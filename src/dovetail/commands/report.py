@@ -1,0 +1,50 @@
+"""``dovetail report``: one page to keep and send."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .output import Json, print_json
+
+
+def report(
+    path: Annotated[
+        Path,
+        typer.Argument(
+            metavar="PATH",
+            help="A run folder, a specialist, a composite or a folder of them, a sculpture, or an audit.",
+        ),
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", help="File for the page.")] = Path("report.html"),
+    measure: Annotated[
+        bool,
+        typer.Option("--measure/--no-measure", help="Measure specialists on the test split of their data."),
+    ] = True,
+    data: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DATA", help="Measure specialists on this data.", show_default="what they were trained on"
+        ),
+    ] = None,
+    samples: Annotated[
+        int | None, typer.Option(help="Measure on so many samples of the test split.", show_default="all")
+    ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Also replace a file that is no page of dovetail's.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Make one HTML page of what PATH holds: it needs no network and no other file, and prints well."""
+    from ..report.build import build_report, check_output
+
+    check_output(output, force=force)
+    page = build_report(path, measure=measure, data=data, samples=samples, progress=not as_json)
+    written = page.save(output)
+    size = written.stat().st_size
+    if as_json:
+        print_json({"report": str(written), "sections": page.sections, "bytes": size})
+        return
+    typer.echo(f"Report: {written} ({', '.join(page.sections)}; {size / 1e6:.1f} MB)")

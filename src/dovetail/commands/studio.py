@@ -1,0 +1,31 @@
+"""``dovetail studio``: look at parts, networks and runs in a browser."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def studio(
+    path: Annotated[
+        Path, typer.Argument(help="The folder to show; nothing outside of it is opened.")
+    ] = Path(),
+    port: Annotated[
+        int | None,
+        typer.Option(help="Where to listen; 0: any free port.", show_default="8765 or the next free one"),
+    ] = None,
+    no_browser: Annotated[
+        bool, typer.Option("--no-browser", help="Do not open a browser; only print the address.")
+    ] = False,
+) -> None:
+    """See the parts, networks, audits and runs of a folder in a local web app, and put them together."""
+    from ..errors import DovetailError
+
+    if find_spec("fastapi") is None or find_spec("uvicorn") is None:
+        raise DovetailError("the studio needs fastapi and uvicorn: pip install 'dovetail[studio]'")
+    from ..studio import serve
+
+    serve(path, port=port, browser=not no_browser, say=typer.echo)
