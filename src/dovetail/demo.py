@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .specialists import Connectivity, DropAudit, MergeCurve, Part, Score, Team
 
 NET = "mlp:500"
+EPOCHS, PATIENCE = 60, 10
 DROPPED = 3
 
 
@@ -66,13 +67,8 @@ class Demo:
     def page(self) -> Page:
         """Return the report."""
         from .report import Page
-        from .report.charts import (
-            confusion_chart,
-            connectivity_chart,
-            merge_curve_chart,
-            per_class_chart,
-            probe_chart,
-        )
+        from .report.charts import confusion_chart, per_class_chart, probe_chart
+        from .report.sections import add_confusions, add_merge_curves, add_paths
 
         page = Page(
             "Ten specialists become one network",
@@ -82,42 +78,21 @@ class Demo:
         page.table(
             self.table, "Accuracy on the classes that a network knows; entropy in nats, at most ln 10 = 2.30."
         )
-        page.heading("How many can be merged")
-        page.text(
-            "Specialists that share hidden units get in each other's way the more of them are added. In slots, each "
-            "has its own tenth of the hidden layer, and the sum of weights computes the sum of their outputs."
-        )
-        page.chart(
-            merge_curve_chart(self.curves), "Accuracy over the number of specialists merged, five orders."
-        )
-        page.heading("What the composite confuses")
-        page.chart(confusion_chart(self.scores["sum of ten, in slots"]), "All ten specialists, in slots.")
+        add_merge_curves(page, self.curves, "How many can be merged")
+        whole, less = "sum of ten, in slots", f"in slots, without {DROPPED}"
+        add_confusions(page, {whole: self.scores[whole], **self.scores}, "What is confused")
         page.heading(f"Dropping {DROPPED} and adding it back")
         same = "the same to the bit" if self.same_bits else "not the same"
         page.text(
             f"Taking out one specialist leaves the others as they were; added back, the network is {same} as before."
         )
-        page.chart(
-            confusion_chart(self.scores[f"in slots, without {DROPPED}"]),
-            f"The same composite without {DROPPED}.",
-        )
-        page.chart(
-            per_class_chart(self.scores[f"in slots, without {DROPPED}"], "entropy"), "Entropy by class."
-        )
+        page.chart(confusion_chart(self.scores[less]), f"The same composite without {DROPPED}.")
+        page.chart(per_class_chart(self.scores[less], "entropy"), "Entropy by class.")
         page.heading("What is left of it")
         page.text(self.audit.finding)
         page.table(self.audit.to_frame())
         page.chart(probe_chart(self.audit), "Linear probe on the last hidden layer; chance is .5.")
-        page.heading("Mode connectivity")
-        page.text(
-            "Walking from what is merged so far over the sum to the next specialist, the loss (for the classes of "
-            "both) should not rise above the straight line between the ends. Below 0 it is lower than the line, which "
-            "is good; more than 2 % above it is a barrier."
-        )
-        page.chart(
-            connectivity_chart(self.steps),
-            "Relative loss on the path over the sum, step by step.",
-        )
+        add_paths(page, {"in slots": self.steps})
         return page
 
 
@@ -135,7 +110,7 @@ def run_demo(*, progress: bool = True) -> Demo:
 
     begun = time.perf_counter()
     data = load("digits")
-    train = partial(train_specialists, data, NET, epochs=60, patience=10, progress=progress)
+    train = partial(train_specialists, data, NET, epochs=EPOCHS, patience=PATIENCE, progress=progress)
     plain, slots = train(sparsity=0.9), train(slots=True)
     whole = compose(slots)
     less = whole.without(DROPPED)

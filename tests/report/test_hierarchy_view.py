@@ -8,6 +8,7 @@ import shutil
 import subprocess
 from html.parser import HTMLParser
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ import pytest
 
 from dovetail.errors import ShapeError
 from dovetail.report import hierarchy_fragment, hierarchy_html
+from dovetail.report.hierarchy_view import SCRIPTS
 from dovetail.sculpting.drawing.layout_order import surviving
 from dovetail.sculpting.drawing.module_style import module_colour
 from dovetail.sculpting.modules.hierarchy import Hierarchy
@@ -148,8 +150,11 @@ def test_names_are_shown_as_they_stand() -> None:
     data = read.data()
     assert data["units"]["name"] == [NASTY] * 4 + [""] * 2 + ["a", NASTY]
     assert [module["name"] for module in data["modules"]] == [NASTY] * 4
-    own = files("dovetail.report").joinpath("hierarchy_view.js").read_text("utf-8")
-    assert own in html
+    own = "\n".join(files("dovetail.report").joinpath(name).read_text("utf-8") for name in SCRIPTS)
+    script = read.raw[-1][2]
+    for line in own.splitlines():
+        assert line.startswith("import ") or line.removeprefix("export ") in script
+    assert not re.search("^(import|export)", script, re.MULTILINE)  # nothing that a page alone could not load
     assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|DOMParser", own)
 
 
@@ -200,6 +205,7 @@ def test_a_page_of_many_units_stays_small() -> None:
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="needs Node.js")
-def test_the_script_can_be_read() -> None:
-    path = files("dovetail.report").joinpath("hierarchy_view.js")
+def test_the_script_can_be_read(tmp_path: Path) -> None:
+    path = tmp_path / "page.js"
+    path.write_text(Reader(hierarchy_html(crossed())).raw[-1][2])
     assert subprocess.run(["node", "--check", str(path)], capture_output=True).returncode == 0

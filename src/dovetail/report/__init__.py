@@ -1,11 +1,14 @@
 """What was found, for people: interactive charts, and one HTML file that holds them and opens anywhere, offline.
 
-`charts` makes plotly figures of results; `Page` puts headings, text, tables and charts into a file; `hierarchy_html`
-makes a page of the modules in a network. Only charts need plotly, and only when one is made.
+`write_report` makes a page of whatever there is at a path: `sources` reads it, `sections` has what a page can show,
+`pages` says which sections there are for each kind of thing. `charts` makes plotly figures of results; `Page` puts
+headings, text, tables, pictures and charts into a file; `hierarchy_html` makes a page of the modules in a network. Only
+charts need plotly, and only when one is made.
 """
 
 from __future__ import annotations
 
+from .build import build_report, write_report
 from .charts import (
     confusion_chart,
     connectivity_chart,
@@ -19,6 +22,7 @@ from .page import Page
 
 __all__ = [
     "Page",
+    "build_report",
     "confusion_chart",
     "connectivity_chart",
     "hierarchy_fragment",
@@ -27,4 +31,5 @@ __all__ = [
     "per_class_chart",
     "probe_chart",
     "reliability_chart",
+    "write_report",
 ]

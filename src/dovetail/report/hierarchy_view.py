@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from functools import cache
 from html import escape
 from importlib.resources import files
 
@@ -11,6 +13,14 @@ from ..sculpting.drawing.module_style import checked_names, counted, unused_note
 from ..sculpting.modules.hierarchy import Hierarchy
 from .hierarchy_data import USUAL_WIDTH, hierarchy_data
 from .page import Page, json_in_html
+
+SCRIPTS = ("hierarchy_graph.js", "hierarchy_drawing.js", "hierarchy_view.js")
+"""What draws, in the order in which the later need the earlier."""
+
+_START = """\
+const figure = document.currentScript.closest("figure");
+hierarchyView(figure, JSON.parse(figure.querySelector("script[type='application/json']").textContent));
+"""
 
 _HINT = (
     "Click on a module to see its units; point at something to see its connections. "
@@ -112,5 +122,14 @@ def hierarchy_fragment(
         f'style="min-width: {min(width, 560):g}px"></svg>\n</div>\n'
         "<noscript>The drawing needs JavaScript.</noscript>\n"
         f'<script type="application/json">{json_in_html(data)}</script>\n'
-        f"<script>\n{folder.joinpath('hierarchy_view.js').read_text('utf-8')}</script>\n</figure>"
+        f"<script>\n{_script()}</script>\n</figure>"
     )
+
+
+@cache
+def _script() -> str:
+    """Return the scripts, which the studio imports one by one, as one for a page that has no other file."""
+    folder = files(__package__)
+    text = "\n".join(folder.joinpath(name).read_text("utf-8") for name in SCRIPTS)
+    plain = re.sub(r"^import .*\n\n?|^export ", "", text, flags=re.MULTILINE)
+    return f"(() => {{\n{plain}\n{_START}}})();\n"

@@ -27,13 +27,35 @@ const config = {
   modeBarButtons: [["toImage", "resetScale2d"]],
 };
 
-function draw() {
-  for (const box of document.querySelectorAll(".chart")) {
-    const figure = JSON.parse(box.nextElementSibling.textContent);
-    figure.layout = { ...figure.layout, template: template() };
-    Plotly.react(box, { ...figure, config });
-  }
+// What fits on a sheet of A4 or Letter between its margins, in pixels.
+const PAPER = 670;
+
+const boxes = [...document.querySelectorAll(".chart")];
+
+function drawOne(box, width) {
+  const content = JSON.parse(box.nextElementSibling.textContent);
+  const choice = box.parentElement.querySelector("select");
+  const figure = choice ? content[choice.selectedIndex] : content;
+  figure.layout = { ...figure.layout, template: template(), ...(width ? { width } : { autosize: true }) };
+  Plotly.react(box, { ...figure, config });
+}
+
+function draw(width) {
+  boxes.forEach((box) => drawOne(box, width));
 }
 
 draw();
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
+for (const box of boxes) {
+  box.parentElement.querySelector("select")?.addEventListener("change", () => drawOne(box));
+}
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => draw());
+
+// On paper charts have the paper's width and light colours, and afterwards those of the window again.
+addEventListener("beforeprint", () => {
+  document.documentElement.classList.add("printing");
+  draw(PAPER);
+});
+addEventListener("afterprint", () => {
+  document.documentElement.classList.remove("printing");
+  draw();
+});

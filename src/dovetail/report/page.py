@@ -1,9 +1,11 @@
-"""One HTML file with headings, text, tables and charts: it needs no network, no server and no other file."""
+"""One HTML file with headings, text, tables, pictures and charts: it needs no network, no server and no other file."""
 
 from __future__ import annotations
 
 import json
 import re
+from base64 import b64encode
+from collections.abc import Mapping
 from html import escape
 from importlib.resources import files
 from pathlib import Path
@@ -11,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from .._version import __version__
 from ..writing import write_whole
-from .table import table_html
+from .prose import paragraphs, prose_html
+from .table import Marks, table_html
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,6 +25,13 @@ _POLICY = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; "
     "form-action 'none'; base-uri 'none'"
 )
+
+MOST_BYTES = 6_000_000
+"""What a page may have, so that it can be sent and opens at once."""
+_KEPT_FREE = 150_000
+"""Of these, for text and tables that are still to come."""
+_FEW_SECTIONS = 2
+"""Up to so many, a table of contents tells nothing that one does not see."""
 
 
 class Page:
@@ -49,31 +59,60 @@ class Page:
 
     def __init__(self, title: str, intro: str = "") -> None:
         self.title = title
-        self._blocks = [
-            f'<header>\n<h1>{escape(title)}</h1>\n<div class="intro">{_paragraphs(intro)}</div>\n</header>'
-        ]
-        self._anchors: set[str] = set()
+        self.intro = intro
+        self._blocks: list[str] = []
+        self._sections: dict[str, str] = {}
         self._charts = 0
+
+    @property
+    def sections(self) -> list[str]:
+        """The headings so far."""
+        return list(self._sections.values())
+
+    def room(self, *, for_charts: bool = False) -> int:
+        """Return how many bytes may still be added, for the page to stay small enough to send.
+
+        Parameters
+        ----------
+        for_charts : bool
+            Count the library that draws charts, also when there is none yet.
+        """
+        library = 0
+        if self._charts or for_charts:
+            from plotly.offline import get_plotlyjs
+
+            library = len(get_plotlyjs())
+        return MOST_BYTES - _KEPT_FREE - library - sum(len(block.encode()) for block in self._blocks)
 
     def heading(self, text: str) -> None:
         """Add a heading, with an address of its own (``report.html#its-text``)."""
         plain = re.sub(r"\W+", "-", text.lower()).strip("-") or "section"
         anchor, number = plain, 1
-        while anchor in self._anchors:
+        while anchor in self._sections:
             number += 1
             anchor = f"{plain}-{number}"
-        self._anchors.add(anchor)
+        self._sections[anchor] = text
         self._blocks.append(f'<h2 id="{escape(anchor)}"><a href="#{escape(anchor)}">{escape(text)}</a></h2>')
+
+    def subheading(self, text: str) -> None:
+        """Add a heading inside of a section."""
+        self._blocks.append(f"<h3>{escape(text)}</h3>")
 
     def text(self, text: str) -> None:
         """Add text; an empty line starts a new paragraph."""
-        self._blocks.append(_paragraphs(text))
+        self._blocks.append(paragraphs(text))
+
+    def prose(self, markdown: str) -> None:
+        """Add text with lists, `code`, *emphasis* and **more of it**, as the notes of tables have; no links."""
+        self._blocks.append(prose_html(markdown))
 
     def fragment(self, html: str) -> None:
         """Add HTML as it stands: a figure with all that it needs inside. Names in it must be escaped already."""
         self._blocks.append(html)
 
-    def table(self, table: pd.DataFrame, caption: str = "", digits: int = 4) -> None:
+    def table(
+        self, table: pd.DataFrame, caption: str = "", digits: int = 4, marks: Marks | None = None
+    ) -> None:
         """Add a table, with its index where that has names.
 
         Parameters
@@ -84,11 +123,22 @@ class Page:
             What it shows, in a sentence.
         digits : int
             Decimals of numbers that are not whole.
+        marks : mapping of (int, int) to str, optional
+            Classes for cells by row and column, such as ``"number doubt"``.
         """
         label = f' aria-label="{escape(caption)}"' if caption else ""
         self._blocks.append(
-            f'<figure>\n<div class="scroll" role="region" tabindex="0"{label}>\n{table_html(table, digits)}\n</div>\n'
-            f"{_caption(caption)}</figure>"
+            f'<figure>\n<div class="scroll" role="region" tabindex="0"{label}>\n'
+            f"{table_html(table, digits, marks)}\n</div>\n{_caption(caption)}</figure>"
+        )
+
+    def picture(self, png: bytes, caption: str = "") -> None:
+        """Add a picture, given as the content of a PNG file."""
+        # The header of a PNG has its size, and the browser keeps the room free with it.
+        width, height = (int.from_bytes(png[at : at + 4], "big") for at in (16, 20))
+        self._blocks.append(
+            f'<figure class="picture">\n<img alt="{escape(caption)}" width="{width}" height="{height}" '
+            f'src="data:image/png;base64,{b64encode(png).decode()}">\n{_caption(caption)}</figure>'
         )
 
     def chart(self, figure: Figure, caption: str = "") -> None:
@@ -101,15 +151,36 @@ class Page:
         caption : str
             What it shows, in a sentence.
         """
-        content: dict[str, Any] = json.loads(figure.to_json())
-        layout = content["layout"]
-        height = float(layout.pop("height", 420))
-        for name in ("width", "template"):
-            layout.pop(name, None)
+        content, height = chart_content(figure)
+        self._add_chart("", content, height, caption)
+
+    def charts(self, figures: Mapping[str, Figure], caption: str = "", label: str = "Show") -> None:
+        """Add plotly figures of which the reader sees one at a time, and chooses which by name; at first the first.
+
+        Parameters
+        ----------
+        figures : mapping of str to plotly.graph_objects.Figure
+            What there is to choose from.
+        caption : str
+            What they show, in a sentence.
+        label : str
+            What stands in front of the choice.
+        """
+        if len(figures) == 1:
+            self.chart(next(iter(figures.values())), caption)
+            return
+        made = [chart_content(figure) for figure in figures.values()]
+        options = "".join(f"<option>{escape(name)}</option>" for name in figures)
+        choice = f'<label class="choice">{escape(label)} <select>{options}</select></label>\n'
+        height = max(height for _, height in made)
+        self._add_chart(choice, [content for content, _ in made], height, caption)
+
+    def _add_chart(self, choice: str, content: object, height: float, caption: str) -> None:
         self._charts += 1
         label = escape(caption or f"Chart {self._charts}")
         self._blocks.append(
-            f'<figure>\n<div class="chart" role="img" aria-label="{label}" style="height: {height:g}px"></div>\n'
+            f"<figure>\n{choice}"
+            f'<div class="chart" role="img" aria-label="{label}" style="height: {height:g}px"></div>\n'
             f'<script type="application/json">{json_in_html(content)}</script>\n{_caption(caption)}</figure>'
         )
 
@@ -125,7 +196,8 @@ class Page:
                 "<noscript>The charts need JavaScript.</noscript>\n"
                 f"<script>{get_plotlyjs()}</script>\n<script>\n{own}</script>\n"
             )
-        body = "\n".join(self._blocks)
+        head = f'<header>\n<h1>{escape(self.title)}</h1>\n<div class="intro">{paragraphs(self.intro)}</div>\n</header>'
+        body = "\n".join([head, *self._contents(), *self._blocks])
         return (
             '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
             f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
@@ -135,6 +207,16 @@ class Page:
             f"<style>\n{folder.joinpath('page.css').read_text('utf-8')}</style>\n</head>\n"
             f"<body>\n<main>\n{body}\n</main>\n{scripts}</body>\n</html>\n"
         )
+
+    def _contents(self) -> list[str]:
+        """Return a table of contents, if there are enough sections for one."""
+        if len(self._sections) <= _FEW_SECTIONS:
+            return []
+        lines = "\n".join(
+            f'<li><a href="#{escape(anchor)}">{escape(text)}</a></li>'
+            for anchor, text in self._sections.items()
+        )
+        return [f'<nav aria-label="Contents">\n<ul>\n{lines}\n</ul>\n</nav>']
 
     def save(self, path: str | Path) -> Path:
         """Write the page to a file, all of it or nothing.
@@ -148,12 +230,18 @@ class Page:
         return write_whole(path, lambda file: file.write_text(html, encoding="utf-8", errors="replace"))
 
 
-def _paragraphs(text: str) -> str:
-    return "\n".join(f"<p>{escape(part.strip())}</p>" for part in re.split(r"\n\s*\n", text) if part.strip())
-
-
 def _caption(text: str) -> str:
     return f"<figcaption>{escape(text)}</figcaption>\n" if text else ""
+
+
+def chart_content(figure: Figure) -> tuple[dict[str, Any], float]:
+    """Return a figure as plain values without what is the page's to decide, and its height in pixels."""
+    content: dict[str, Any] = json.loads(figure.to_json())
+    layout = content["layout"]
+    height = float(layout.pop("height", 420))
+    for name in ("width", "template"):
+        layout.pop(name, None)
+    return content, height
 
 
 def json_in_html(content: object) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -10,9 +11,21 @@ from ..cells import cell_text
 if TYPE_CHECKING:
     import pandas as pd
 
+Marks = Mapping[tuple[int, int], str]
+"""Classes of cells, by row and column from 0."""
 
-def table_html(table: pd.DataFrame, digits: int = 4) -> str:
+
+def table_html(table: pd.DataFrame, digits: int = 4, marks: Marks | None = None) -> str:
     """Return a table with numbers to the right and, where the index has names, these in front.
+
+    Parameters
+    ----------
+    table : DataFrame
+        What to show.
+    digits : int
+        Decimals of numbers that are not whole.
+    marks : mapping of (int, int) to str, optional
+        Classes for single cells; numbers that come as text can be put to the right so.
 
     Examples
     --------
@@ -30,27 +43,37 @@ def table_html(table: pd.DataFrame, digits: int = 4) -> str:
     import pandas as pd
 
     named = table.index.name is not None or not table.index.equals(pd.RangeIndex(len(table)))
-    styles = [
-        ' class="number"'
-        if pd.api.types.is_numeric_dtype(kind) and not pd.api.types.is_bool_dtype(kind)
-        else ""
+    marks = marks or {}
+    kinds = [
+        "number" if pd.api.types.is_numeric_dtype(kind) and not pd.api.types.is_bool_dtype(kind) else ""
         for kind in table.dtypes
+    ]
+    # A heading stands where the numbers below it do.
+    heads = [
+        kind or ("number" if "number" in marks.get((0, place), "") else "")
+        for place, kind in enumerate(kinds)
     ]
     head = [f'<th scope="col">{_label(list(table.index.names))}</th>'] if named else []
     head += [
-        f'<th scope="col"{style}>{_label(name)}</th>'
-        for name, style in zip(table.columns, styles, strict=True)
+        f'<th scope="col"{_classed(kind)}>{_label(name)}</th>'
+        for name, kind in zip(table.columns, heads, strict=True)
     ]
     rows = []
-    for name, values in zip(table.index, table.itertuples(index=False, name=None), strict=True):
+    for row, (name, values) in enumerate(
+        zip(table.index, table.itertuples(index=False, name=None), strict=True)
+    ):
         cells = [f'<th scope="row">{_label(name)}</th>'] if named else []
         cells += [
-            f"<td{style}>{escape(cell_text(value, digits))}</td>"
-            for value, style in zip(values, styles, strict=True)
+            f"<td{_classed(marks.get((row, place), kind))}>{escape(cell_text(value, digits))}</td>"
+            for place, (value, kind) in enumerate(zip(values, kinds, strict=True))
         ]
         rows.append(f"<tr>{''.join(cells)}</tr>")
     body = "\n".join(rows)
     return f"<table>\n<thead>\n<tr>{''.join(head)}</tr>\n</thead>\n<tbody>\n{body}\n</tbody>\n</table>"
+
+
+def _classed(name: str) -> str:
+    return f' class="{name}"' if name else ""
 
 
 def _label(name: object) -> str:

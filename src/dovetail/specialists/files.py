@@ -7,8 +7,9 @@ Tensors that were pruned are stored as ``NUMBER/NAME.values`` and ``NUMBER/NAME.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TypeVar
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -19,13 +20,15 @@ from ..errors import FileFormatError
 from ..writing import write_tensors
 from .basis import Basis
 from .composite import Composite
-from .manifest import read_manifest, write_manifest
+from .manifest import Manifest, read_manifest, write_manifest
 from .networks import network_of
 from .packed import Packed, State
 from .part import Part
 from .specialist import Specialist
 
 _KEY = "dovetail"
+
+Read = TypeVar("Read")
 
 
 def save(part: Part, path: str | Path) -> Path:
@@ -65,9 +68,32 @@ def open_file(path: str | Path) -> Specialist | Composite:
     ...     dt.open(three.save(f"{folder}/three.safetensors")) == three
     True
     """
-    path = Path(path)
+    return _explained(Path(path), _read)
+
+
+def read_file_manifest(path: str | Path) -> Manifest:
+    """Read what a file says about itself, without its weights.
+
+    Raises
+    ------
+    FileFormatError
+        When the file is missing, not one of ours, or its manifest is damaged. Damaged weights are not noticed.
+
+    Examples
+    --------
+    >>> import tempfile, dovetail as dt
+    >>> (three,) = dt.train_specialists(dt.load("digits"), "mlp:16", [3], epochs=1, progress=False)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     read_file_manifest(three.save(f"{folder}/three.safetensors")).kind
+    'specialist'
+    """
+    return _explained(Path(path), _manifest)
+
+
+def _explained(path: Path, read: Callable[[Path], Read]) -> Read:
+    """Return what is read from a file, with every reason why it cannot be in words."""
     try:
-        return _read(path)
+        return read(path)
     except FileNotFoundError:
         raise FileFormatError(f"there is no file {path}") from None
     except OSError as error:
@@ -78,16 +104,21 @@ def open_file(path: str | Path) -> Specialist | Composite:
         raise FileFormatError(f"{path} cannot be used: {error}") from None
 
 
-def _read(path: Path) -> Specialist | Composite:
+def _manifest(path: Path) -> Manifest:
     if path.is_dir():
         raise FileFormatError("it is a folder; name the files in it")
     with safe_open(path, framework="pt") as file:
         text = (file.metadata() or {}).get(_KEY)
-        if text is None:
-            raise FileFormatError(
-                "it is a safetensors file without dovetail's manifest; make specialists with train_specialists"
-            )
-        manifest = read_manifest(text)
+    if text is None:
+        raise FileFormatError(
+            "it is a safetensors file without dovetail's manifest; make specialists with train_specialists"
+        )
+    return read_manifest(text)
+
+
+def _read(path: Path) -> Specialist | Composite:
+    manifest = _manifest(path)
+    with safe_open(path, framework="pt") as file:
         tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (a file is no mapping)
     shapes = network_of(manifest.basis, None).state_dict()
     specialists = [

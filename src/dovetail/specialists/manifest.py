@@ -22,11 +22,12 @@ SCHEMA = "dovetail/1"
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a file says about itself, checked."""
+    """What a file says about itself, checked; of each specialist its classes, where it comes from, and its sparsity."""
 
     kind: str
     basis: Basis
     specialists: list[tuple[tuple[int, ...], Record]]
+    sparsities: list[float]
     method: str
     coefficients: tuple[float, ...] | None
     keep: float
@@ -83,7 +84,9 @@ def read_manifest(text: str) -> Manifest:
     if kind not in ("specialist", "composite"):
         raise FileFormatError(f"it is a {kind!r:.40}, neither a specialist nor a composite")
     basis = _basis(content)
-    specialists = [_specialist(entry, basis) for entry in take(content, "specialists", list)]
+    entries = take(content, "specialists", list)
+    specialists = [_specialist(entry, basis) for entry in entries]
+    sparsities = [number(entry.get("sparsity")) for entry in entries]
     if not specialists or (kind == "specialist" and len(specialists) > 1):
         raise FileFormatError(f"a {kind} with {len(specialists)} specialists")
     method, coefficients, keep = "sum", None, 1.0
@@ -98,7 +101,8 @@ def read_manifest(text: str) -> Manifest:
         elif method == "calibrated":
             raise FileFormatError("a calibrated composite without coefficients")
         keep = number(content.get("keep"))
-    return Manifest(kind, basis, specialists, method, coefficients, keep, take(content, "digest", str))
+    digest = take(content, "digest", str)
+    return Manifest(kind, basis, specialists, sparsities, method, coefficients, keep, digest)
 
 
 def _checksum(content: Mapping[str, object]) -> str:

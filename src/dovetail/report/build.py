@@ -1,0 +1,118 @@
+"""Make a report of whatever there is at a path."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ..errors import DovetailError
+from ..writing import check_folder
+from .page import Page
+from .pages import audit_page, parts_page, run_page, sculpture_page
+from .sources import AuditSource, PartsSource, RunSource, open_source
+
+_GENERATOR = b'<meta name="generator" content="dovetail '
+_HEAD = 2000
+"""Bytes of a file within which a page of ours says so."""
+
+
+def build_report(
+    path: str | Path,
+    *,
+    measure: bool = True,
+    data: str | None = None,
+    samples: int | None = None,
+    progress: bool = True,
+) -> Page:
+    """Return a page about a run, specialists, a sculpture or an audit.
+
+    Parameters
+    ----------
+    path : path
+        A run folder; a specialist, a composite, or a folder of them; a sculpted network, a folder of them, or modules
+        as JSON; an audit's folder.
+    measure : bool
+        Measure specialists on the test split of their data, if it is on this machine.
+    data : str, optional
+        Data to measure specialists on, such as ``"har:features=time"``; by default what their manifests name.
+    samples : int, optional
+        Measure on so many samples of the test split; all by default.
+    progress : bool
+        Show a progress bar while measuring (on terminals only).
+
+    Raises
+    ------
+    DovetailError
+        When there is nothing at the path that a report can be made of, or it is damaged.
+
+    Examples
+    --------
+    >>> import tempfile, dovetail as dt
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = dt.train_specialists(dt.load("digits"), "mlp:16", [3, 8], epochs=1, folder=folder, progress=False)
+    ...     build_report(folder, measure=False).sections
+    ['Specialists', 'How it was made']
+    """
+    if samples is not None and samples < 1:
+        raise DovetailError(f"samples is how many to measure on, 1 or more; got {samples}")
+    source = open_source(path)
+    if isinstance(source, RunSource):
+        return run_page(source)
+    if isinstance(source, PartsSource):
+        return parts_page(source, measure=measure, data=data, samples=samples, progress=progress)
+    return audit_page(source) if isinstance(source, AuditSource) else sculpture_page(source)
+
+
+def write_report(
+    path: str | Path,
+    output: str | Path = "report.html",
+    *,
+    force: bool = False,
+    measure: bool = True,
+    data: str | None = None,
+    samples: int | None = None,
+    progress: bool = True,
+) -> Path:
+    """Write a page about a run, specialists, a sculpture or an audit to a file, all of it or nothing.
+
+    Parameters
+    ----------
+    path, measure, data, samples, progress
+        As for `build_report`.
+    output : path
+        Where to; a page that Dovetail made before is replaced.
+    force : bool
+        Also replace a file that is something else.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Raises
+    ------
+    DovetailError
+        When there is nothing to report on, or the file cannot be written.
+    """
+    check_output(output, force=force)
+    return build_report(path, measure=measure, data=data, samples=samples, progress=progress).save(output)
+
+
+def check_output(output: str | Path, *, force: bool = False) -> None:
+    """Refuse, before any work is done, a file that cannot be written, or that is not ours to replace."""
+    output = Path(output)
+    check_folder(output)
+    if output.is_dir():
+        raise DovetailError(
+            f"cannot write {output}: it is a folder; name a file, such as {output / 'report.html'}"
+        )
+    if force or not output.exists():
+        return
+    try:
+        with output.open("rb") as file:
+            ours = _GENERATOR in file.read(_HEAD)
+    except OSError as error:
+        raise DovetailError(f"cannot write {output}: {error.strerror or error}") from error
+    if not ours:
+        raise DovetailError(
+            f"{output} is in the way, and no page of dovetail's; take another name, or --force"
+        )

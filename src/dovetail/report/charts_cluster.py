@@ -1,0 +1,106 @@
+"""The pictures of `dovetail.cluster.plots` as plotly figures, to look into with the mouse.
+
+They take plain numbers, so that an audit that is still running, or one read from its ``audit.json``, looks the same.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..cluster.null import Null
+from ..colours import GREY, LINE_COLOURS
+from .charts import _figure, _plain, _titled
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
+_MOST_COUNTS = 240
+"""Cells up to which a picture has room for a number in each."""
+_MOST_NAMES = 40
+_MOST_CLUSTERS = 40
+"""Clusters up to which a picture grows; more share its room."""
+
+
+def null_chart(ncut: float, copies: Sequence[float], wanted: int | None = None) -> Figure:
+    """Return the n-cuts of shuffled copies as a histogram, and where the network itself is.
+
+    Parameters
+    ----------
+    ncut : float
+        Of the network.
+    copies : sequence of float
+        N-cuts of its shuffled copies, as many as there are.
+    wanted : int, optional
+        How many copies there are to be, if these are not all yet.
+
+    Examples
+    --------
+    >>> chart = null_chart(1.5, [2.0, 2.25, 2.5], wanted=50)
+    >>> [trace.name for trace in chart.data], chart.layout.title.text
+    (['3 of 50 shuffled copies', 'the network'], 'n-cut 1.5, z = -3.67, p = 0.25')
+    """
+    null = Null(ncut, np.array(copies, dtype=np.float64))
+    figure = _figure("n-cut (further left: more clusterable)", "copies", height=340)
+    title, top, ends = f"n-cut {ncut:.4g}", 1, [ncut]
+    if len(copies):
+        title += f", z = {null.z_score:.2f}, p = {null.p_value:.3g}"
+        counts, edges = np.histogram(null.copies, null.bins)
+        top = int(counts.max())
+        ends += [float(edges[0]), float(edges[-1])]
+        all_there = wanted is None or len(copies) >= wanted
+        figure.add_bar(
+            x=((edges[1:] + edges[:-1]) / 2).tolist(), y=counts.tolist(), width=np.diff(edges).tolist(),
+            name=f"{len(copies)}{'' if all_there else f' of {wanted}'} shuffled copies",
+            customdata=np.stack([edges[:-1], edges[1:]], 1).tolist(),
+            marker={"color": GREY, "opacity": 0.6, "line": {"width": 0}},
+            hovertemplate="n-cut %{customdata[0]:.4g} to %{customdata[1]:.4g}: %{y} copies<extra></extra>",
+        )  # fmt: skip
+    figure.add_scatter(
+        x=[ncut, ncut], y=[0, top * 1.08], mode="lines", line={"color": LINE_COLOURS[1], "width": 3},
+        name="the network", hovertemplate="the network: %{x:.4g}<extra></extra>",
+    )  # fmt: skip
+    # As many ticks as there are whole numbers of copies, where there are few.
+    figure.update_yaxes(range=[0, top * 1.12], rangemode="tozero", **({"dtick": 1} if top < 6 else {}))
+    # Room beside the outermost, which would lie on the frame otherwise.
+    room = 0.05 * (max(ends) - min(ends)) or 0.05 * max(1.0, ncut)
+    figure.update_xaxes(range=[min(ends) - room, max(ends) + room])
+    return _titled(figure, title).update_layout(legend={"y": 1}, margin={"t": 70})
+
+
+def composition_chart(counts: Sequence[Sequence[int]], layers: Sequence[tuple[str, int]]) -> Figure:
+    """Return how many units of each layer each cluster has; the colour is the share of the layer.
+
+    Parameters
+    ----------
+    counts : sequence of sequence of int
+        Units by cluster and layer.
+    layers : sequence of (str, int)
+        Name and number of units of each layer.
+
+    Examples
+    --------
+    >>> chart = composition_chart([[4, 1], [0, 1]], [("input", 4), ("output", 2)])
+    >>> chart.data[0].z
+    ([1.0, 0.5], [0.0, 0.5])
+    """
+    figure = _figure("layer", "cluster", height=160 + 26 * min(len(counts), _MOST_CLUSTERS))
+    shares = [[count / max(size, 1) for count, (_, size) in zip(row, layers, strict=True)] for row in counts]
+    names, sizes = [_plain(name) for name, _ in layers], [size for _, size in layers]
+    figure.add_heatmap(
+        x=list(range(len(layers))), y=list(range(len(counts))),
+        z=shares, zmin=0, zmax=max((max(row, default=0.0) for row in shares), default=0.0) or 1.0, colorscale="Blues",
+        text=[[count or "" for count in row] for row in counts],
+        texttemplate="%{text}" if len(counts) * len(layers) <= _MOST_COUNTS else None,
+        customdata=[list(zip(row, sizes, names, strict=True)) for row in counts],
+        colorbar={"title": {"text": "share of the layer", "side": "right"}, "thickness": 12},
+        hovertemplate="cluster %{y}: %{customdata[0]} of %{customdata[1]} units of %{customdata[2]}<extra></extra>",
+    )  # fmt: skip
+    # Layers by number, as two may have the same name.
+    shown = range(0, len(layers), math.ceil(len(layers) / _MOST_NAMES) or 1)
+    figure.update_xaxes(tickvals=list(shown), ticktext=[names[n] for n in shown], showgrid=False)
+    figure.update_yaxes(autorange="reversed", showgrid=False, tick0=0, dtick=max(1, len(counts) // 20))
+    return figure

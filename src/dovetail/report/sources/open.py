@@ -1,0 +1,104 @@
+"""Find out what a path is, and read it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from ...errors import DovetailError
+from .audit import AuditSource, audit_file, read_audit
+from .header import read_header, tensor_files
+from .parts import PartsSource, is_part, read_parts
+from .run import RunSource, is_run, read_run
+from .sculpture import SculptureSource, is_hierarchy, is_statue, read_modules, read_statues
+
+Source = RunSource | PartsSource | SculptureSource | AuditSource
+
+_KINDS = (
+    "a run folder (dovetail reproduce), specialists or composites (dovetail train, compose), a sculpture (dovetail "
+    "sculpt -o, or modules -o FILE.json) or an audit (dovetail audit -o)"
+)
+_MOST_NAMED = 5
+
+
+def open_source(path: str | Path) -> Source:
+    """Return what there is at a path.
+
+    Raises
+    ------
+    DovetailError
+        When there is nothing, nothing that a report can be made of, or several kinds of things in one folder.
+    FileFormatError
+        When something there is damaged.
+    """
+    path = Path(path)
+    try:
+        if not path.exists():
+            raise DovetailError(f"there is no file or folder {str(path)!r}")
+        return _folder(path) if path.is_dir() else _file(path)
+    except OSError as error:
+        raise DovetailError(f"cannot look into {path}: {error.strerror or error}") from error
+
+
+def _file(path: Path) -> Source:
+    if path.suffix == ".safetensors":
+        header = read_header(path)
+        if is_part(header):
+            return read_parts(path, [path])
+        if is_statue(header):
+            return read_statues(path, [path])
+        raise DovetailError(
+            f"{path} holds weights, and nothing that says of what; look into them with dovetail audit or dovetail "
+            "modules first, and report on what these write"
+        )
+    if audit_file(path):
+        return read_audit(path)
+    if is_hierarchy(path):
+        return read_modules(path)
+    raise DovetailError(f"{path} is nothing that a report can be made of; name {_KINDS}")
+
+
+def _folder(path: Path) -> Source:
+    headers = {file: read_header(file) for file in tensor_files(path)}
+    parts = [file for file, header in headers.items() if is_part(header)]
+    statues = [file for file, header in headers.items() if is_statue(header)]
+    modules = sorted(file for file in path.glob("*.json") if is_hierarchy(file))
+    audit = audit_file(path)
+    found: dict[str, Callable[[], Source]] = {}
+    if is_run(path):
+        found["a run (config.yaml)"] = lambda: read_run(path)
+    if audit:
+        found[f"an audit ({audit.name})"] = lambda: read_audit(audit)
+    if parts:
+        found[f"specialists ({parts[0].name}{', ...' if len(parts) > 1 else ''})"] = lambda: read_parts(
+            path, parts
+        )
+    if statues:
+        found[f"sculpted networks ({statues[0].name}{', ...' if len(statues) > 1 else ''})"] = lambda: (
+            read_statues(path, statues)
+        )
+    elif len(modules) == 1:
+        found[f"modules ({modules[0].name})"] = lambda: read_modules(modules[0])
+    if len(found) == 1:
+        return next(iter(found.values()))()
+    if found:
+        raise DovetailError(
+            f"{path} holds several kinds of things: {' and '.join(found)}; put each into a folder of its own, or name "
+            "a file"
+        )
+    raise DovetailError(f"{path} {_nothing_in(path, modules)}; name {_KINDS}")
+
+
+def _nothing_in(path: Path, modules: list[Path]) -> str:
+    """Say what there is in a folder that a report cannot be made of."""
+    if not any(path.iterdir()):
+        return "is empty"
+    if modules:
+        return f"holds the modules of {len(modules)} networks, of which a report takes one file"
+    inside = sorted(
+        child.name for child in path.iterdir() if child.is_dir() and (is_run(child) or audit_file(child))
+    )
+    if inside:
+        more = ", ..." if len(inside) > _MOST_NAMED else ""
+        return f"holds folders that a report takes one of ({', '.join(inside[:_MOST_NAMED])}{more})"
+    return "holds nothing that a report can be made of"

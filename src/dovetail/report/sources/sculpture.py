@@ -1,0 +1,104 @@
+"""A sculpture: networks that ``dovetail sculpt`` keeps, or modules that ``dovetail modules`` has written as JSON."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ...errors import DovetailError, FileFormatError
+from ...sculpting import Hierarchy, Statue, open_statue
+from ...sculpting.files import SCHEMA
+from ...sculpting.modules.hierarchy_json import SCHEMA as HIERARCHY_SCHEMA
+from ...sculpting.modules.hierarchy_json import read_hierarchy
+from .header import read_header
+
+MOST_FILES = 300
+_LARGEST_CONFIG = 100_000
+
+
+@dataclass(frozen=True)
+class SculptureSource:
+    """Sculpted networks, or modules alone.
+
+    Attributes
+    ----------
+    path : Path
+        The file or folder.
+    statues : dict of str to Statue
+        Networks by file.
+    hierarchies : dict of str to Hierarchy
+        What to draw, by a name for readers.
+    config : dict
+        How they were sculpted, where the folder says.
+    versions : tuple of str
+        Of Dovetail, when they were written.
+    left_out : int
+        Files that were not read, because there are so many.
+    """
+
+    path: Path
+    statues: dict[str, Statue]
+    hierarchies: dict[str, Hierarchy]
+    config: dict[str, object] = field(default_factory=dict)
+    versions: tuple[str, ...] = ()
+    left_out: int = 0
+
+
+def is_statue(header: dict[str, object]) -> bool:
+    """Whether a file with this header holds a sculpted network."""
+    return header.get("schema") == SCHEMA
+
+
+def is_hierarchy(path: Path) -> bool:
+    """Whether a file begins as one with modules does."""
+    try:
+        with path.open(encoding="utf-8") as file:
+            return HIERARCHY_SCHEMA in file.read(200)
+    except (OSError, UnicodeDecodeError):
+        return False
+
+
+def read_statues(path: Path, files: list[Path]) -> SculptureSource:
+    """Read sculpted networks, and the settings in their folder.
+
+    Raises
+    ------
+    FileFormatError
+        When a file is damaged, with its name.
+    """
+    statues = {file.name: open_statue(file) for file in files[:MOST_FILES]}
+    drawn: dict[str, Hierarchy] = {}
+    for name, statue in statues.items():
+        if statue.outcome == "not learned":
+            continue
+        try:
+            drawn[f"seed {statue.seed}" if len(statues) > 1 else statue.task] = statue.hierarchy
+        except (DovetailError, ValueError) as error:
+            raise FileFormatError(f"the modules of {name!r} cannot be found: {error}") from error
+    versions = tuple(dict.fromkeys(str(read_header(file).get("dovetail", "unknown")) for file in files))
+    config = _config(path / "config.json") if path.is_dir() else {}
+    return SculptureSource(path, statues, drawn, config, versions, len(files) - len(statues))
+
+
+def read_modules(path: Path) -> SculptureSource:
+    """Read modules from a JSON file."""
+    try:
+        found = read_hierarchy(path.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise FileFormatError(f"cannot read {path}: {error}") from error
+    except FileFormatError as error:
+        raise FileFormatError(f"{path} cannot be used: {error}") from None
+    return SculptureSource(path, {}, {path.name: found})
+
+
+def _config(path: Path) -> dict[str, object]:
+    if not path.is_file():
+        return {}
+    try:
+        if path.stat().st_size > _LARGEST_CONFIG:
+            raise ValueError("it is too large")
+        content = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise FileFormatError(f"{path} cannot be read ({str(error)[:80]})") from None
+    return content if isinstance(content, dict) else {}

@@ -1,0 +1,272 @@
+"""Reports of each kind: their sections, and that their numbers are the library's."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dovetail as dt
+from dovetail import DovetailError
+from dovetail.data import catalogue
+from dovetail.errors import DataError
+from dovetail.recipes.tables import Cell, Comparison, Quantity
+from dovetail.report import Page, build_report, write_report
+from dovetail.report.page import MOST_BYTES
+from dovetail.report.sections import add_confusions, add_modules, add_pictures, add_results
+from dovetail.report.sources import RunSource, open_source
+from dovetail.sculpting import open_statue
+from dovetail.specialists import Specialist
+
+from .conftest import NASTY
+from .test_page import Reader
+
+
+def figures(page: Page) -> list[Any]:
+    """Return the content of all charts of a page."""
+    raw = [text for tag, text in Reader(page.to_html()).raw if tag == "script" and text[:1] in ("{", "[")]
+    return [json.loads(text) for text in raw]
+
+
+def rows(page: Page) -> list[list[str]]:
+    """Return the text of the cells of all tables, row by row."""
+    return [
+        re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row) for row in re.findall(r"<tr>(.*?)</tr>", page.to_html())
+    ]
+
+
+def specialists(folder: Path) -> list[Specialist]:
+    found = [dt.open(path) for path in sorted(folder.glob("*.safetensors"))]
+    return [part for part in found if isinstance(part, Specialist)]
+
+
+def test_specialists_are_measured_as_the_library_does(parts_folder: Path) -> None:
+    page = build_report(parts_folder, progress=False)
+    assert page.sections == [
+        "Specialists", "What is confused", "Merging one after the other", "Mode connectivity", "How it was made",
+    ]  # fmt: skip
+    team, data = specialists(parts_folder), dt.load("digits")
+    cells = rows(page)
+    for part in team:
+        score = part.evaluate(data.test)
+        (row,) = (row for row in cells if row[:3] == [part.knows, "0", "me"])
+        assert row[3:6] == [f"{part.sparsity:.4f}", f"{score.rewarded_accuracy:.4f}", f"{score.entropy:.4f}"]
+    whole = (team[0] + team[1] + team[2]).evaluate(data.test)
+    (row,) = (row for row in cells if row[0] == "sum of 3")
+    assert row[1:6] == ["sum", "3", "3 of 10", f"{whole.rewarded_accuracy:.4f}", f"{whole.entropy:.4f}"]
+    matrices, curve, paths = figures(page)
+    expected = [whole, *(part.evaluate(data.test) for part in team)]
+    assert [matrix["data"][0]["text"] for matrix in matrices] == [s.confusion.tolist() for s in expected]
+    assert re.findall(r"<option>(.*?)</option>", page.to_html()) == ["sum of 3", "0", "1", "2"]
+    assert curve["data"][1]["y"][-1] == pytest.approx(whole.rewarded_accuracy)
+    steps = dt.specialists.incremental_connectivity(team, data.test)
+    assert [line["y"] for line in paths["data"]] == [
+        pytest.approx(step.relative.tolist(), abs=1e-4) for step in steps
+    ]
+    pairs = [dt.connectivity(a, b, data.test, points=5) for a, b in combinations(team, 2)]
+    assert f"{sum(pair.connected for pair in pairs)} of 3 pairs are connected" in page.to_html()
+    assert f"barrier is {max(pair.barrier for pair in pairs):.1f} %" in page.to_html()
+
+
+def test_without_measuring_the_manifests_say_what_they_know(parts_folder: Path) -> None:
+    page = build_report(parts_folder, measure=False)
+    assert page.sections == ["Specialists", "How it was made"]
+    assert not figures(page)
+    for part in specialists(parts_folder):
+        accuracy = part.record.metrics["rewarded_accuracy"]
+        assert any(row[0] == part.knows and row[4] == f"{accuracy:.4f}" for row in rows(page))
+    assert "on the validation split" in page.to_html()
+
+
+def test_data_that_is_not_here_is_named_with_the_way_to_get_it(
+    parts_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DOVETAIL_CACHE", str(tmp_path))
+    monkeypatch.delenv("DOVETAIL_DATA", raising=False)
+    with pytest.raises(DataError, match="get them with: dovetail data get mnist"):
+        build_report(parts_folder, data="mnist", progress=False)
+    with pytest.raises(DataError, match="has other classes or inputs"):
+        build_report(parts_folder, data="lines:train_samples=100,test_samples=20", progress=False)
+
+
+def test_a_composite_alone_shows_itself_and_its_members(parts_folder: Path, tmp_path: Path) -> None:
+    team = specialists(parts_folder)
+    file = dt.compose(team[:2], "logits").save(tmp_path / "two.safetensors")
+    page = build_report(file, progress=False, samples=100)
+    assert "Measured on 100 test samples" in page.to_html()
+    (row,) = (row for row in rows(page) if row[0] == "two")
+    assert row[1:4] == ["logits", "2", "2 of 10"]
+    assert row[-1] == f"{file.stat().st_size / 1000:.1f} kB"
+
+
+def test_specialists_that_do_not_fit_are_still_reported(parts_folder: Path, tmp_path: Path) -> None:
+    for path in parts_folder.iterdir():
+        shutil.copy(path, tmp_path)
+    first = specialists(parts_folder)[0]
+    Specialist(first.basis, (0, 1), first.weights, first.record).save(tmp_path / "both.safetensors")
+    page = build_report(tmp_path, progress=False)
+    assert page.sections == ["Specialists", "What is confused", "How it was made"]
+    assert "Not added up: " in page.to_html()
+    assert "both have class 0" in page.to_html()
+
+
+def test_a_sculpture_shows_its_networks_and_modules(sculpture_folder: Path) -> None:
+    page = build_report(sculpture_folder)
+    assert page.sections == ["Sculpted networks", "Modules", "How it was made"]
+    for seed in (0, 1):
+        statue = open_statue(sculpture_folder / f"seed{seed}.safetensors")
+        (row,) = (row for row in rows(page) if row[:2] == [str(seed), statue.outcome])
+        assert row[4:7] == [
+            str(statue.edges), f"{statue.density:.4f}", str(len(statue.hierarchy.modules)),
+        ]  # fmt: skip
+    html = page.to_html()
+    assert html.count('<figure class="hierarchy">') == 2
+    assert len(html) < 200_000  # without plotly
+
+
+def test_modules_alone_are_drawn(sculpture_folder: Path) -> None:
+    page = build_report(sculpture_folder / "seed0.json")
+    assert page.sections == ["The network by modules", "How it was made"]
+
+
+def test_an_audit_shows_its_null_and_clusters(audit_folder: Path) -> None:
+    page = build_report(audit_folder)
+    assert page.sections == [
+        "More clusterable than chance?", "Cluster composition by layer", "Without each cluster", "How it was made",
+    ]  # fmt: skip
+    found = json.loads((audit_folder / "audit.json").read_text())["clusterability"]
+    null, composition = figures(page)
+    assert sum(null["data"][0]["y"]) == 8
+    assert null["data"][1]["x"] == [found["ncut"]] * 2
+    assert composition["data"][0]["text"] == [[n or "" for n in row] for row in found["composition"]]
+    assert f"p = {found['p_value']:.3g}" in page.to_html()
+    assert f"n-cut {found['ncut']:.3f} with 3 clusters" in page.to_html()
+
+
+def test_a_run_shows_its_tables_and_figures(run_folder: Path) -> None:
+    page = build_report(run_folder)
+    assert page.sections == ["Results beside published values", "Figures", "How it was made"]
+    source = open_source(run_folder)
+    assert isinstance(source, RunSource)
+    shown = {cell for row in rows(page) for cell in row}
+    (table,) = source.run.tables
+    wide = table.wide()
+    assert {text for name in wide.columns for text in wide[name]} <= shown
+    assert page.to_html().count("data:image/png;base64,") == len(list((run_folder / "figures").iterdir()))
+
+
+def test_suspect_cells_and_differences_are_marked() -> None:
+    page = Page("x")
+    cells = [
+        Cell({"data": "a"}, "accuracy", Quantity(0.9), Quantity(0.8, doubt=True)),
+        Cell({"data": "b"}, "accuracy", Quantity(0.5), Quantity(0.75)),
+    ]
+    add_results(page, [Comparison("Pairs", cells, note="`?` is **doubtful**.")])
+    assert page.sections == ["Results beside published values"]
+    html = page.to_html()
+    assert '<td class="number doubt">0.800 ?</td><td class="number difference">+0.100</td>' in html
+    assert '<td class="number">0.750</td><td class="number difference">-0.250</td>' in html
+    assert "<code>?</code> is <strong>doubtful</strong>" in html
+
+
+def test_hostile_names_are_shown_as_they_stand(
+    parts_folder: Path, audit_folder: Path, tmp_path: Path
+) -> None:
+    source = sorted(parts_folder.iterdir())[0]
+    (tmp_path / "a").mkdir()
+    # No file name may have the slash of the closing tag.
+    hostile = tmp_path / "a" / "<script>alert(1)<script>.safetensors"
+    shutil.copy(source, hostile)
+    page = build_report(hostile, measure=False)
+    assert "alert(1)" in page.to_html()
+    assert "<script>alert" not in page.to_html()
+    content = json.loads((audit_folder / "audit.json").read_text())
+    content["checkpoint"] = NASTY
+    content["clusterability"]["groups"][0]["name"] = NASTY
+    content["clusterability"]["warnings"] = [NASTY]
+    content["lesions"]["data"] = NASTY
+    (tmp_path / "audit.json").write_text(json.dumps(content))
+    html = build_report(tmp_path / "audit.json").to_html()
+    assert "&lt;script&gt;alert(1)" in html
+    assert "<script>alert" not in html
+
+
+def test_class_names_cannot_become_html(parts_folder: Path, tmp_path: Path) -> None:
+    for number, part in enumerate(specialists(parts_folder)):
+        basis = replace(part.basis, classes=(NASTY, *part.classes[1:]))
+        record = replace(part.record, data="mine")
+        Specialist(basis, part.rewarded, part.weights, record).save(tmp_path / f"{number}.safetensors")
+    html = build_report(tmp_path, progress=False).to_html()
+    assert "there is no data set &#x27;mine&#x27; here" in html
+    assert "&lt;script&gt;alert(1)" in html
+    assert "<script>alert" not in html
+    score = specialists(tmp_path)[0].evaluate(dt.load("digits").test)
+    page = Page("x")
+    add_confusions(page, {NASTY: score})
+    assert "<script>alert" not in page.to_html()
+
+
+def test_what_is_too_large_is_left_out_and_named(tmp_path: Path, sculpture_folder: Path) -> None:
+    header = b"\x89PNG\r\n\x1a\n" + bytes(16)
+    files = []
+    for number in range(3):
+        files.append(tmp_path / f"figure{number}.png")
+        files[-1].write_bytes(header + bytes(2_000_000))
+    page = Page("x")
+    add_pictures(page, files)
+    html = page.to_html()
+    assert "left out: figure2.png" in html
+    assert 5_000_000 < len(html.encode()) < MOST_BYTES
+    add_modules(page, {"small": open_statue(sculpture_folder / "seed0.safetensors").hierarchy})
+    assert '<figure class="hierarchy">' in page.to_html()
+    page.fragment("x" * (page.room() - 10_000))
+    add_modules(page, {"no room": open_statue(sculpture_folder / "seed0.safetensors").hierarchy})
+    assert "keep the page small: no room" in page.to_html()
+    assert len(page.to_html().encode()) < MOST_BYTES
+
+
+def test_matrices_of_very_many_classes_stay_within_the_room() -> None:
+    import torch
+
+    from dovetail.specialists.score import score_logits
+
+    classes = [str(number) for number in range(300)]
+    (score,) = score_logits(torch.randn(1, 900, 300), torch.arange(900) % 300, [(0, 1)], classes)
+    page = Page("x")
+    add_confusions(page, {str(number): score for number in range(20)})
+    html = page.to_html()
+    assert "more matrices are left out" in html
+    assert len(html.encode()) < MOST_BYTES
+
+
+def test_a_page_of_ours_is_replaced_and_nothing_else(audit_folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "report.html"
+    assert write_report(audit_folder, out) == out
+    assert out.stat().st_size < MOST_BYTES
+    write_report(audit_folder, out)
+    out.write_text("<html>my own</html>")
+    with pytest.raises(DovetailError, match="is in the way"):
+        write_report(audit_folder, out)
+    assert out.read_text() == "<html>my own</html>"
+    write_report(audit_folder, out, force=True)
+    with pytest.raises(DovetailError, match="it is a folder"):
+        write_report(audit_folder, tmp_path)
+    with pytest.raises(DovetailError, match="there is no folder"):
+        write_report(audit_folder, tmp_path / "none" / "report.html")
+
+
+def test_data_named_by_the_files_that_is_not_here_is_said_in_the_report(
+    parts_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    away = [info if info.name != "digits" else replace(info, kind="files") for info in catalogue()]
+    monkeypatch.setattr("dovetail.report.measured_data.catalogue", lambda: away)
+    page = build_report(parts_folder, progress=False)
+    assert page.sections == ["Specialists", "How it was made"]
+    assert "get them with: dovetail data get digits" in page.to_html()
+    assert "on the validation split" in page.to_html()

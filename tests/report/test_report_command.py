@@ -1,0 +1,48 @@
+"""The verb report of the command line."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from dovetail import DovetailError
+from dovetail.cli import main
+
+from .conftest import dovetail
+
+
+def test_it_prints_one_line_or_json(
+    audit_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    printed = dovetail("report", audit_folder)
+    assert printed.startswith("Report: report.html (More clusterable than chance?, ")
+    assert printed.count("\n") == 1
+    answer = json.loads(dovetail("report", audit_folder, "-o", "again.html", "--json"))
+    assert answer["report"] == "again.html"
+    assert answer["sections"][1] == "Cluster composition by layer"
+    assert answer["bytes"] == (tmp_path / "again.html").stat().st_size
+
+
+def test_options_reach_the_report(parts_folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "r.html"
+    answer = json.loads(dovetail("report", parts_folder, "-o", out, "--no-measure", "--json"))
+    assert answer["sections"] == ["Specialists", "How it was made"]
+    dovetail("report", parts_folder, "-o", out, "--samples", 50, "--data", "digits")
+    assert "Measured on 50 test samples of digits" in out.read_text()
+    with pytest.raises(DovetailError, match="1 or more; got 0"):
+        dovetail("report", parts_folder, "-o", out, "--samples", 0)
+
+
+def test_an_error_is_one_line_and_status_1(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    missing = str(tmp_path / "none")
+    monkeypatch.setattr(sys, "argv", ["dovetail", "report", missing, "-o", str(tmp_path / "r.html")])
+    with pytest.raises(SystemExit, match="1"):
+        main()
+    assert capsys.readouterr().err == f"error: there is no file or folder {missing!r}\n"
+    assert not list(tmp_path.iterdir())

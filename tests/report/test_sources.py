@@ -1,0 +1,131 @@
+"""What a path is, and what is said when it is nothing, several things, or damaged."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import save_file
+
+import dovetail as dt
+from dovetail import DovetailError
+from dovetail.errors import FileFormatError
+from dovetail.report.sources import AuditSource, PartsSource, RunSource, SculptureSource, open_source
+
+
+def _lines(run: Path) -> int:
+    return len((run / "results.jsonl").read_text().splitlines())
+
+
+def test_each_kind_is_recognised(
+    parts_folder: Path, sculpture_folder: Path, audit_folder: Path, run_folder: Path
+) -> None:
+    parts = open_source(parts_folder)
+    assert isinstance(parts, PartsSource)
+    assert [part.knows for part in parts.specialists] == ["0", "1", "2"]
+    assert [file.size for file in parts.files] == [
+        path.stat().st_size for path in sorted(parts_folder.iterdir())
+    ]
+    assert {file.version for file in parts.files} == {dt.__version__}
+    sculpture = open_source(sculpture_folder)
+    assert isinstance(sculpture, SculptureSource)
+    assert list(sculpture.hierarchies) == ["seed 0", "seed 1"]
+    assert sculpture.config["task"] == "[4,2,4]"
+    audit = open_source(audit_folder)
+    assert isinstance(audit, AuditSource)
+    assert (audit.k, len(audit.copies), len(audit.lesions)) == (3, 8, 3)
+    run = open_source(run_folder)
+    assert isinstance(run, RunSource)
+    assert run.run.recipe.name == "random-init"
+    assert len(run.run.finished) == _lines(run_folder) <= run.units
+
+
+def test_single_files_are_recognised(parts_folder: Path, sculpture_folder: Path, audit_folder: Path) -> None:
+    assert isinstance(open_source(sorted(parts_folder.iterdir())[0]), PartsSource)
+    assert isinstance(open_source(sculpture_folder / "seed1.safetensors"), SculptureSource)
+    modules = open_source(sculpture_folder / "seed0.json")
+    assert isinstance(modules, SculptureSource)
+    assert not modules.statues
+    assert isinstance(open_source(audit_folder / "audit.json"), AuditSource)
+
+
+def test_a_composite_is_its_members(parts_folder: Path, tmp_path: Path) -> None:
+    a, b, _ = (dt.open(path) for path in sorted(parts_folder.iterdir()))
+    source = open_source((a + b).save(tmp_path / "two.safetensors"))
+    assert isinstance(source, PartsSource)
+    assert source.specialists == [a, b]
+    assert source.composites == [a + b]
+
+
+def test_a_run_without_results_of_its_own_takes_those_beside_it(run_folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(run_folder, tmp_path / "a")
+    shutil.copytree(run_folder, tmp_path / "b")
+    (tmp_path / "b" / "results.jsonl").unlink()
+    source = open_source(tmp_path / "b")
+    assert isinstance(source, RunSource)
+    assert len(source.run.finished) == _lines(run_folder)
+
+
+def test_nothing_to_report_on_is_said_with_the_way_out(tmp_path: Path, run_folder: Path) -> None:
+    with pytest.raises(DovetailError, match="there is no file or folder"):
+        open_source(tmp_path / "none")
+    with pytest.raises(DovetailError, match="is empty; name a run folder"):
+        open_source(tmp_path)
+    with pytest.raises(DovetailError, match=r"folders that a report takes one of \(random-init\)"):
+        open_source(run_folder.parent)
+    (tmp_path / "notes.txt").write_text("hello")
+    for path in (tmp_path, tmp_path / "notes.txt"):
+        with pytest.raises(DovetailError, match="nothing that a report can be made of"):
+            open_source(path)
+    save_file({"weight": torch.zeros(2, 2)}, tmp_path / "foreign.safetensors")
+    with pytest.raises(DovetailError, match="dovetail audit or dovetail modules first"):
+        open_source(tmp_path / "foreign.safetensors")
+
+
+def test_several_kinds_in_one_folder_are_refused(
+    parts_folder: Path, sculpture_folder: Path, tmp_path: Path
+) -> None:
+    for source in (*parts_folder.iterdir(), sculpture_folder / "seed0.safetensors"):
+        shutil.copy(source, tmp_path)
+    with pytest.raises(DovetailError, match=r"several kinds .*specialists \(.*\) and sculpted networks"):
+        open_source(tmp_path)
+
+
+def test_damaged_files_are_named(
+    parts_folder: Path, audit_folder: Path, run_folder: Path, tmp_path: Path
+) -> None:
+    cut = tmp_path / "parts" / "cut.safetensors"
+    cut.parent.mkdir()
+    cut.write_bytes(sorted(parts_folder.iterdir())[0].read_bytes()[:-10])
+    with pytest.raises(FileFormatError, match=r"cut\.safetensors"):
+        open_source(cut.parent)
+    file = tmp_path / "audit.json"
+    for text in ("{", "[]", "{}", '{"clusterability": {"schema": "other/1"}}'):
+        file.write_text(text)
+        with pytest.raises(FileFormatError, match=r"audit\.json"):
+            open_source(file)
+    content = json.loads((audit_folder / "audit.json").read_text())
+    content["clusterability"]["composition"][0][0] = "<b>"
+    file.write_text(json.dumps(content))
+    with pytest.raises(FileFormatError, match="whole number"):
+        open_source(file)
+    run = shutil.copytree(run_folder, tmp_path / "run")
+    (run / "config.yaml").write_text('recipe: "unheard-of"\nscale: "smoke"\n')
+    with pytest.raises(DovetailError, match="unknown recipe 'unheard-of'"):
+        open_source(run)
+    (run / "config.yaml").write_text("recipe: [\n")
+    with pytest.raises(FileFormatError, match="not a run folder"):
+        open_source(run)
+
+
+def test_results_that_are_not_the_recipes_are_refused(run_folder: Path, tmp_path: Path) -> None:
+    run = shutil.copytree(run_folder, tmp_path / "run")
+    lines = [json.loads(line) for line in (run / "results.jsonl").read_text().splitlines()]
+    (run / "results.jsonl").write_text(
+        "".join(json.dumps(line | {"row": {"other": 1}}) + "\n" for line in lines)
+    )
+    with pytest.raises(FileFormatError, match="not what the recipe random-init writes"):
+        open_source(run)
