@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 TORCH := $(shell grep '^torch==' constraints.txt)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test slow lint format bench results clean
+.PHONY: demo test slow lint format bench results screenshots clean
 
 demo: $(VENV)/.ready
 	$(BIN)/dovetail demo
@@ -33,6 +33,9 @@ bench: $(VENV)/.ready
 
 results: $(VENV)/.ready
 	$(BIN)/python docs/results_page.py
+
+screenshots: $(VENV)/.ready
+	$(BIN)/python docs/screenshots.py
 
 $(VENV)/.ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)

@@ -1,0 +1,85 @@
+"""What an audit can be asked: the settings of ``dovetail audit``, with their limits here."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from ... import audit_help
+from ...cluster.audit_folder import FILE, check_folder
+from ...cluster.shuffle import Shuffle
+from ...errors import DovetailError
+from ..folder import StudioFolder
+
+ENDINGS = (".safetensors", ".pt", ".pth", ".bin", ".ckpt")
+"""How files of weights are called."""
+
+
+class AuditSettings(BaseModel):
+    """A file to audit, and how. Names of files and folders are relative to the studio's folder."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    file: str = Field(max_length=1_000)
+    k: int = Field(default=12, ge=2, le=1_000, description=audit_help.K)
+    shuffles: int = Field(default=50, ge=0, le=10_000, description=audit_help.SHUFFLES)
+    shuffle: Shuffle = Field(default="layer", description=audit_help.SHUFFLE)
+    seed: int = Field(default=0, ge=0, le=2**32 - 1, description=audit_help.SEED)
+    output: str | None = Field(default=None, max_length=1_000, description=audit_help.OUTPUT)
+
+    @property
+    def command(self) -> str:
+        """The command that does the same, from the studio's folder."""
+        words = ["dovetail", "audit", self.file, "--k", str(self.k), "--shuffles", str(self.shuffles)]
+        words += ["--shuffle", self.shuffle, "--seed", str(self.seed)]
+        return shlex.join(words + (["-o", self.output] if self.output else []))
+
+    def check_files(self, folder: StudioFolder) -> tuple[Path, Path | None]:
+        """Return the file and the folder to save into, or refuse them before any work is done."""
+        path = folder.existing(self.file)
+        if not self.output:
+            return path, None
+        output = folder.resolve(self.output)
+        check_folder(output)
+        if output.is_dir() and any(output.iterdir()) and not (output / FILE).is_file():
+            raise DovetailError(
+                f"{self.output!r} holds other files, and no audit; name a folder that is new, empty or an audit's"
+            )
+        return path, output
+
+
+class Setting(BaseModel):
+    """One setting as a form shows it."""
+
+    name: str
+    help: str
+    default: int | str
+    least: int | None = None
+    most: int | None = None
+    choices: list[str] | None = None
+
+
+def settings_of_form() -> list[Setting]:
+    """Return the settings that a form asks for, besides the file and where to save.
+
+    Examples
+    --------
+    >>> [setting.name for setting in settings_of_form()]
+    ['k', 'shuffles', 'shuffle', 'seed']
+    """
+    schema: dict[str, Any] = AuditSettings.model_json_schema()["properties"]
+    return [
+        Setting(
+            name=name,
+            help=entry["description"],
+            default=entry["default"],
+            least=entry.get("minimum"),
+            most=entry.get("maximum"),
+            choices=entry.get("enum"),
+        )
+        for name, entry in schema.items()
+        if name not in ("file", "output")
+    ]

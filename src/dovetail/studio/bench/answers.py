@@ -1,0 +1,200 @@
+"""What the bench sends to the page."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from pydantic import BaseModel
+
+from ...report.charts import confusion_chart, per_class_chart
+from ...specialists import Composite
+from ...specialists.score import Score
+from ..figures import figure_json
+from .bench import Measured
+from .compatibilities import FitTable
+from .groups import Group, group_specialists, record_of
+from .held_data import presence
+from .listing import Found, Inventory
+from .methods import ABOUT, offered
+from .same_code import SameCode
+
+
+class SpecialistCard(BaseModel):
+    """A specialist as its manifest knows it; accuracy and entropy are those of its last validation."""
+
+    file: str
+    size: int
+    classes: list[str]
+    sparsity: float
+    accuracy: float | None
+    entropy: float | None
+    loss: str
+    seed: int
+
+
+class MethodCard(BaseModel):
+    """A way to put specialists together."""
+
+    name: str
+    about: str
+
+
+class DataState(BaseModel):
+    """The data that specialists are measured on, and where it is if not here."""
+
+    name: str
+    here: bool
+    note: str
+
+
+class GroupCard(BaseModel):
+    """Specialists that can be put together."""
+
+    id: str
+    title: str
+    apart: str | None
+    slots: bool
+    classes: list[str]
+    data: DataState
+    methods: list[MethodCard]
+    specialists: list[SpecialistCard]
+
+
+class CompositeCard(BaseModel):
+    """A composite as its manifest knows it."""
+
+    file: str
+    size: int
+    classes: list[str]
+    method: str
+    specialists: int
+    net: str
+    data: str
+
+
+class UnusableFile(BaseModel):
+    """A file that cannot be shown, and why."""
+
+    file: str
+    reason: str
+
+
+class Parts(BaseModel):
+    """All that the folder has; ``complete`` is false where it has more."""
+
+    folder: str
+    groups: list[GroupCard]
+    composites: list[CompositeCard]
+    unusable: list[UnusableFile]
+    complete: bool
+
+
+class Measurement(BaseModel):
+    """A composite, what it scored so far, and how to do the same without the studio."""
+
+    classes: list[str]
+    knows: list[str]
+    method: str | None
+    specialists: int
+    data: str
+    note: str
+    samples: int
+    total: int
+    accuracy: float | None
+    entropy: float | None
+    most_entropy: float
+    calibration_error: float | None
+    class_accuracy: list[float | None]
+    class_entropy: list[float | None]
+    confusion: dict[str, Any] | None
+    per_class: dict[str, Any] | None
+    python: str
+    command: str
+
+
+class TestScore(BaseModel):
+    """What one specialist scores on the test split."""
+
+    accuracy: float | None
+    entropy: float | None
+
+
+class Fits(BaseModel):
+    """How well pairs will merge: places in the list of files, and a score or the reason why not."""
+
+    pairs: list[tuple[int, int, float | None, str]]
+    total: int
+
+
+def parts_answer(folder: str, inventory: Inventory) -> Parts:
+    """Return what the folder has as cards."""
+    return Parts(
+        folder=folder,
+        groups=[_group(group) for group in group_specialists(inventory.found)],
+        composites=[_composite(found) for found in inventory.found if found.manifest.kind == "composite"],
+        unusable=[UnusableFile(file=bad.file.name, reason=bad.reason) for bad in inventory.unusable],
+        complete=inventory.complete,
+    )
+
+
+def _group(group: Group) -> GroupCard:
+    kind, there = group.kind, presence(group.kind.data)
+    return GroupCard(
+        id=kind.number, title=group.title, apart=group.apart, slots=kind.slots, classes=list(kind.basis.classes),
+        data=DataState(name=there.name, here=there.here, note=there.note),
+        methods=[MethodCard(name=name, about=ABOUT[name]) for name in offered(kind.basis.net, slots=kind.slots)],
+        specialists=[_specialist(found) for found in group.members],
+    )  # fmt: skip
+
+
+def _specialist(found: Found) -> SpecialistCard:
+    record, metrics = record_of(found), record_of(found).metrics
+    return SpecialistCard(
+        file=found.file.name, size=found.file.size, classes=_class_names(found), sparsity=found.manifest.sparsities[0],
+        accuracy=metrics.get("rewarded_accuracy"), entropy=metrics.get("entropy"), loss=record.loss, seed=record.seed,
+    )  # fmt: skip
+
+
+def _composite(found: Found) -> CompositeCard:
+    manifest = found.manifest
+    return CompositeCard(
+        file=found.file.name, size=found.file.size, classes=_class_names(found), method=manifest.method,
+        specialists=len(manifest.specialists), net=str(manifest.basis.net), data=record_of(found).data,
+    )  # fmt: skip
+
+
+def _class_names(found: Found) -> list[str]:
+    rewarded = {number for ids, _ in found.manifest.specialists for number in ids}
+    return [found.manifest.basis.classes[number] for number in sorted(rewarded)]
+
+
+def measurement_answer(measured: Measured, code: SameCode) -> Measurement:
+    """Return a measurement with its charts."""
+    part, score = measured.part, measured.score
+    numbers: dict[str, Any] = {} if score is None else score.to_dict()
+    return Measurement(
+        classes=list(part.classes), knows=[part.classes[number] for number in part.rewarded],
+        method=part.method if isinstance(part, Composite) else None, specialists=len(part.specialists),
+        data=measured.data, note=measured.note, samples=measured.samples, total=measured.total,
+        accuracy=numbers.get("rewarded_accuracy"), entropy=numbers.get("entropy"),
+        most_entropy=math.log(len(part.classes)), calibration_error=numbers.get("calibration_error"),
+        class_accuracy=numbers.get("class_accuracy", []), class_entropy=numbers.get("class_entropy", []),
+        confusion=None if score is None else figure_json(confusion_chart(score)),
+        per_class=None if score is None else figure_json(per_class_chart(score)),
+        python=code.python, command=code.command,
+    )  # fmt: skip
+
+
+def score_answer(score: Score | None) -> TestScore:
+    """Return accuracy and entropy, where there are any."""
+    numbers: dict[str, Any] = {} if score is None else score.to_dict()
+    return TestScore(accuracy=numbers.get("rewarded_accuracy"), entropy=numbers.get("entropy"))
+
+
+def fits_answer(table: FitTable) -> Fits:
+    """Return the known pairs."""
+    return Fits(
+        pairs=[(a, b, None, fit) if isinstance(fit, str) else (a, b, fit, "") for a, b, fit in table.pairs],
+        total=table.total,
+    )

@@ -1,0 +1,202 @@
+"""All that the bench remembers between requests, and what it answers from it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+
+from torch import Tensor
+
+from ...errors import DovetailError
+from ...specialists import Composite, Part, Score, Specialist
+from ...specialists.composite import Method
+from ...specialists.score import score_logits
+from ..folder import StudioFolder
+from ..studio import Studio
+from .compatibilities import Compatibilities, FitTable
+from .forward import Outputs
+from .held_data import DataShelf, HeldData, presence
+from .listing import Catalogue, Inventory
+from .methods import put_together
+from .opened import OpenedParts
+from .recent import Recent
+from .same_code import SameCode, same_code
+
+PATIENCE = 0.06
+"""Seconds of computing after which an answer goes out with what is known; the page asks again for the rest."""
+
+_MOST_FITTED, _MOST_SCORES = 64, 1000
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A part, and what it scored on the first ``samples`` of all test samples.
+
+    Attributes
+    ----------
+    part : Part
+        What was measured.
+    score : Score or None
+        None where its data is not on this machine.
+    samples, total : int
+        How many test samples were looked at, and how many there are.
+    data : str
+        Name of the data it was trained on.
+    note : str
+        What to know about the measurement, or why there is none; may be empty.
+    """
+
+    part: Part
+    score: Score | None
+    samples: int
+    total: int
+    data: str
+    note: str
+
+
+class Bench:
+    """The specialists of a folder, what was read and computed of them.
+
+    Requests come from several threads, and one that computes has the machine to itself.
+    """
+
+    def __init__(self, folder: StudioFolder) -> None:
+        self.folder = folder
+        self._catalogue = Catalogue(folder)
+        self._opened = OpenedParts(folder)
+        self._data = DataShelf()
+        self._outputs = Outputs()
+        self._fits = Compatibilities()
+        self._fitted = Recent[Composite](_MOST_FITTED)
+        self._scores = Recent[Score](_MOST_SCORES)
+        self._lock = threading.Lock()
+
+    def inventory(self) -> Inventory:
+        """Return what the folder has now."""
+        with self._lock:
+            return self._catalogue.read()
+
+    def gather(self, files: list[str], method: Method) -> tuple[list[Specialist], Composite]:
+        """Return the specialists of some files, and what they give together."""
+        with self._lock:
+            members = self._opened.specialists(files)
+            data = self._data_of(members[0])[0] if method == "calibrated" else None
+            return members, self._composite(members, method, data)
+
+    def data_of(self, part: Part) -> tuple[HeldData | None, str]:
+        """Return the data to measure a part on, or None and why there is none."""
+        with self._lock:
+            return self._data_of(part)
+
+    def test_logits(self, part: Part, data: HeldData, seconds: float = PATIENCE) -> Tensor:
+        """Return a part's logits for the first test samples, of as many as are known after so many seconds."""
+        with self._lock:
+            rows = self._outputs.logits(part, data)
+            rows.advance(seconds)
+            return rows.up_to(rows.done)
+
+    def measure(self, files: list[str], method: Method, seconds: float = PATIENCE) -> Measured:
+        """Measure the composite of some files, for about as long as is given; again for the rest."""
+        _, composite = self.gather(files, method)
+        return self._measured(composite, seconds)
+
+    def look(self, file: str, seconds: float = PATIENCE) -> Measured:
+        """Measure what one file holds, as it is."""
+        with self._lock:
+            part = self._opened.part(file)
+        return self._measured(part, seconds)
+
+    def scores(self, files: list[str], seconds: float = PATIENCE) -> dict[str, Score | None]:
+        """Measure some files each for itself, for about as long as is given; return those that are done.
+
+        None is for those that cannot be measured.
+        """
+        until = time.perf_counter() + seconds
+        found: dict[str, Score | None] = {}
+        for file in dict.fromkeys(files):
+            try:
+                measured = self.look(file, max(0.0, until - time.perf_counter()))
+            except DovetailError:  # a damaged file says why when it is ticked
+                found[file] = None
+                continue
+            if measured.samples == measured.total:
+                found[file] = measured.score
+            if time.perf_counter() > until:
+                break
+        return found
+
+    def compatibility(self, files: list[str], seconds: float = PATIENCE) -> FitTable:
+        """Compare any two of some files' specialists, for about as long as is given; again for the rest."""
+        with self._lock:
+            return self._fits.table(self._opened.specialists(files), seconds)
+
+    def save(self, files: list[str], method: Method, name: str) -> Path:
+        """Save the composite of some files under a name that is free.
+
+        Raises
+        ------
+        DovetailError
+            When the name is taken or cannot be used, or the files do not fit together.
+        """
+        path = self.folder.resolve(name)
+        if path.suffix != ".safetensors":
+            raise DovetailError(f"{name!r:.100} does not end in .safetensors; add it")
+        _, composite = self.gather(files, method)
+        with self._lock:
+            if path.exists():
+                raise DovetailError(f"{name!r:.100} is there already; choose another name")
+            try:
+                return composite.save(path)
+            except DovetailError as error:
+                raise DovetailError(str(error).replace(f"{self.folder.root}/", "")) from None
+
+    def code(self, files: list[str], method: Method | None, measured: Measured) -> SameCode:
+        """Return the Python and the command line that do what was measured."""
+        data = measured.data if measured.score is not None else None
+        return same_code([self.folder.resolve(file) for file in dict.fromkeys(files)], method, data)
+
+    def _data_of(self, part: Part) -> tuple[HeldData | None, str]:
+        name = part.specialists[0].record.data
+        there = presence(name)
+        if not there.here:
+            return None, there.note
+        try:
+            data = self._data.get(name)
+            data.check(part.basis)
+        except DovetailError as error:
+            return None, str(error)
+        return data, ""
+
+    def _composite(self, members: list[Specialist], method: Method, data: HeldData | None) -> Composite:
+        if method != "calibrated":
+            return put_together(members, method, data)
+        # Fitting takes a second or more.
+        key = frozenset(member.digest for member in members)
+        return self._fitted.get(key, lambda: put_together(members, method, data))
+
+    def _measured(self, part: Part, seconds: float) -> Measured:
+        record = part.specialists[0].record
+        data, why_not = self.data_of(part)
+        if data is None:
+            return Measured(part, None, 0, 0, record.data, why_not)
+        key = (part.digest, data.fingerprint)
+        with self._lock:
+            score = self._scores.find(key)
+        if score is None:
+            logits = self.test_logits(part, data, seconds)
+            target = data.test.y[: len(logits)]
+            (score,) = score_logits(logits[None], target, [part.rewarded], part.classes)
+            if len(logits) == len(data.test):
+                with self._lock:
+                    self._scores.keep(key, score)
+        return Measured(part, score, score.samples, len(data.test), data.name, data.note(record.fingerprint))
+
+
+def bench_of(studio: Studio) -> Bench:
+    """Return a studio's bench, for ``studio.only``."""
+    # Charts load plotly when the first is made, which takes longer than all the rest of an answer.
+    threading.Thread(target=import_module, args=("plotly.graph_objects",), daemon=True).start()
+    return Bench(studio.folder)

@@ -1,0 +1,98 @@
+"""Logits of composites from what is known of their members.
+
+A perceptron's first layer is linear, so what it gives for a sum of weights is the sum of what it gives for each: only
+the small rest of the network is computed anew when a specialist is ticked. Averaged logits are averages of what the
+members gave. All other composites are run as the networks that they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor, nn
+
+from ...specialists import Composite, Part, Specialist, mix_logits
+from ...specialists.networks import network_of
+from .held_data import HeldData
+from .recent import Recent
+from .rows import Rows
+
+Forward = Callable[[int, int], Tensor]
+"""Logits of the samples from a first to before a last."""
+
+HIDDEN_BYTES = 512 * 2**20
+LOGIT_BYTES = 128 * 2**20
+"""Limits of what is remembered: 26 perceptrons of 512 hidden units on 10,000 samples, and hundreds of composites."""
+
+
+class Outputs:
+    """Logits of specialists and composites, remembered.
+
+    Parameters
+    ----------
+    hidden_bytes, logit_bytes : int
+        How much memory the first layers and the logits may take.
+    """
+
+    def __init__(self, hidden_bytes: int = HIDDEN_BYTES, logit_bytes: int = LOGIT_BYTES) -> None:
+        self._hidden = Recent[Rows](hidden_bytes, Rows.nbytes)
+        self._logits = Recent[Rows](logit_bytes, Rows.nbytes)
+
+    def logits(self, part: Part, data: HeldData) -> Rows:
+        """Return the logits, divided by the temperature, of a part for the samples of a test split."""
+
+        def make() -> Rows:
+            return Rows(len(data.test), len(part.classes), self._forward(part, data))
+
+        return self._logits.get((part.digest, data.fingerprint), make)
+
+    def _forward(self, part: Part, data: HeldData) -> Forward:
+        if isinstance(part, Composite) and part.method == "logits":
+            members = [self.logits(member, data) for member in part.specialists]
+            return lambda start, stop: _mixed(members, part.shares, start, stop)
+        x = data.test.x
+        network = network_of(part.basis, part.state_dict())
+        layers = _first_and_rest(network)
+        if layers is None or not self._adds_up(part, layers[0].out_features * len(x) * 4):
+            return lambda start, stop: network(x[start:stop]) / part.basis.temperature
+        hidden = [self._first_layer(member, data) for member in part.specialists]
+        factors = part.weights if isinstance(part, Composite) else (1.0,)
+        rest = layers[1]
+
+        def forward(start: int, stop: int) -> Tensor:
+            total = torch.zeros(stop - start, layers[0].out_features)
+            for rows, factor in zip(hidden, factors, strict=True):
+                total.add_(rows.up_to(stop)[start:], alpha=factor)
+            logits: Tensor = rest(total)
+            return logits / part.basis.temperature
+
+        return forward
+
+    def _adds_up(self, part: Part, bytes_each: int) -> bool:
+        """Whether a part's first layer is a sum of its members' (those of TIES are not), and these can be kept."""
+        linear = not isinstance(part, Composite) or part.method in ("sum", "calibrated")
+        return linear and bytes_each * len(part.specialists) <= self._hidden.limit
+
+    def _first_layer(self, specialist: Specialist, data: HeldData) -> Rows:
+        def make() -> Rows:
+            layers = _first_and_rest(network_of(specialist.basis, specialist.state))
+            assert layers is not None
+            first = layers[0]
+            return Rows(len(x), first.out_features, lambda start, stop: first(x[start:stop].flatten(1)))
+
+        x = data.test.x
+        return self._hidden.get((specialist.digest, data.fingerprint), make)
+
+
+def _mixed(members: list[Rows], shares: tuple[float, ...], start: int, stop: int) -> Tensor:
+    return mix_logits(torch.stack([rows.up_to(stop)[start:] for rows in members]), shares)
+
+
+def _first_and_rest(network: nn.Module) -> tuple[nn.Linear, nn.Sequential] | None:
+    """Return a perceptron's first layer and all that follows, or None for other networks."""
+    if isinstance(network, nn.Sequential) and len(network) > 2:
+        flatten, first = network[0], network[1]
+        if isinstance(flatten, nn.Flatten) and isinstance(first, nn.Linear):
+            return first, nn.Sequential(*list(network)[2:])
+    return None

@@ -1,0 +1,60 @@
+"""A memory with a limit: what was not used for longest goes first."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from typing import Any, Generic, TypeVar
+
+Value = TypeVar("Value")
+
+
+def _one(_: Any) -> int:
+    return 1
+
+
+class Recent(Generic[Value]):
+    """The values that were used last, by key.
+
+    Parameters
+    ----------
+    limit : int
+        How many to keep; or how much, where they are weighed. A value that is too heavy alone is kept alone.
+    weigh : callable, optional
+        Returns what a value counts. It must not change.
+
+    Examples
+    --------
+    >>> numbers = Recent[int](limit=2)
+    >>> for key in "abac":
+    ...     number = numbers.get(key, lambda: 0)
+    >>> [numbers.find(key) for key in "abc"]
+    [0, None, 0]
+    """
+
+    def __init__(self, limit: int, weigh: Callable[[Value], int] = _one) -> None:
+        self.limit = limit
+        self._weigh = weigh
+        self._values: OrderedDict[Hashable, Value] = OrderedDict()
+        self.weight = 0
+
+    def find(self, key: Hashable) -> Value | None:
+        """Return the value of a key, or None when it is not there."""
+        if key in self._values:
+            self._values.move_to_end(key)
+        return self._values.get(key)
+
+    def keep(self, key: Hashable, value: Value) -> Value:
+        """Return a value that was just made, and remember it."""
+        self.weight += self._weigh(value)
+        if key in self._values:
+            self.weight -= self._weigh(self._values.pop(key))
+        self._values[key] = value
+        while len(self._values) > 1 and self.weight > self.limit:
+            self.weight -= self._weigh(self._values.popitem(last=False)[1])
+        return value
+
+    def get(self, key: Hashable, make: Callable[[], Value]) -> Value:
+        """Return the value of a key, made if it is not there."""
+        found = self.find(key)
+        return self.keep(key, make()) if found is None else found

@@ -1,0 +1,92 @@
+"""All that the view shows of a network: what it is, its layers, and its groups of units as a drawing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel
+
+from ...errors import SpecError
+from ...prune.layers import find_layers
+from ...report.hierarchy_data import hierarchy_data
+from ...sculpting.drawing.module_style import checked_names, layer_name, unused_note
+from ...sculpting.modules.reach import used_units
+from .grouping import Grouping, Groups, groupings_of
+from .network import Kind, Network
+
+
+class LayerFacts(BaseModel):
+    """A layer: its units, those in use, and its edges to the layer before, with the share of all there could be."""
+
+    name: str
+    units: int
+    used: int | None
+    edges: int | None
+    density: float | None
+
+
+class Picture(BaseModel):
+    """A network as the view shows it; ``drawing`` is what the script for modules takes, missing for too many units."""
+
+    kind: Kind
+    title: str
+    facts: dict[str, str]
+    layers: list[LayerFacts]
+    doubt: str
+    groupings: list[Grouping]
+    grouping: Grouping | None = None
+    strongest: float | None = None
+    note: str = ""
+    unused: str = ""
+    drawing: dict[str, Any] | None = None
+
+
+def picture_of(network: Network, groups: Groups | SpecError) -> Picture:
+    """Return what to show of a network, with its groups or why there are none."""
+    picture = Picture(
+        kind=network.kind,
+        title=network.title,
+        facts=dict(network.facts),
+        layers=layers_of(network),
+        doubt=network.doubt,
+        groupings=groupings_of(network) if network.edges else [],
+    )
+    if isinstance(groups, SpecError):
+        picture.note = "" if str(groups) == network.doubt else f"{groups}."
+        return picture
+    hierarchy = groups.hierarchy
+    names = (
+        checked_names(None, "x", hierarchy.sizes[0], "inputs"),
+        network.outputs,
+        list(groups.names),
+    )
+    picture.grouping, picture.strongest, picture.note = groups.grouping, groups.strongest, groups.note
+    picture.unused = unused_note(hierarchy, drawn=False)
+    picture.drawing = hierarchy_data(hierarchy, names)
+    return picture
+
+
+def layers_of(network: Network) -> list[LayerFacts]:
+    """Return the layers of a network, inputs first; only those with weights where they are not in order."""
+    if not network.edges:
+        return [
+            LayerFacts(
+                name=layer.weight, units=layer.units, used=None, edges=count, density=count / all_of_it
+            )
+            for layer in find_layers(network.tensors)
+            if (all_of_it := network.tensors[layer.weight].numel())
+            for count in [int((network.tensors[layer.weight].to_dense() != 0).sum())]
+        ]
+    used, layers = used_units(network.edges), len(network.widths)
+    found = [LayerFacts(name="inputs", units=network.widths[0], used=len(used[0]), edges=None, density=None)]
+    for number, edges in enumerate(network.edges, start=1):
+        count = int(edges.sum())
+        name = layer_name(number, layers)
+        if network.chain:
+            name += f" ({network.chain[number - 1].weight.removesuffix('.weight')})"
+        found.append(
+            LayerFacts(
+                name=name, units=len(edges), used=len(used[number]), edges=count, density=count / edges.size
+            )
+        )
+    return found

@@ -1,0 +1,198 @@
+"""Make a network of a file: a sculpture, a specialist or composite, modules as JSON, or anybody's weights."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from safetensors import SafetensorError, safe_open
+from torch import Tensor, nn
+
+from ...cluster.weights_file import read_tensors
+from ...errors import DataError, FileFormatError, ShapeError
+from ...nets.checkpoint import is_safetensors
+from ...prune import layer_chain
+from ...prune.layers import Layer
+from ...reading import take, whole
+from ...sculpting import Hierarchy, Statue, open_statue
+from ...sculpting.files import SCHEMA as STATUE
+from ...sculpting.pruning.start import perceptron_of
+from ...specialists import Composite, Specialist, open_file
+from ...specialists.manifest import SCHEMA as PART
+from ...specialists.manifest import read_manifest
+from ...specialists.networks import network_of
+from .limits import MOST_BYTES, MOST_TEXT_BYTES, check_bytes, check_shapes, dense_shapes
+from .local_data import held_split
+from .network import Network, matrices_of
+from .owners import owners_of
+from .yardstick import Yardstick, of_boolean, of_data, of_nothing
+
+ASSUMED = "Taken to be dense layers with ReLU between them, because the file does not say."
+
+
+def read_network(path: Path) -> Network:
+    """Return the network in a file. Nothing in the file is run, and none that is too large is read.
+
+    Raises
+    ------
+    FileFormatError
+        For a file that is damaged, foreign, too large, or holds no network.
+    """
+    try:
+        return _read(path)
+    except FileFormatError as error:
+        raise FileFormatError(str(error).replace(str(path), path.name)) from error
+
+
+def _read(path: Path) -> Network:
+    check_bytes(path, MOST_TEXT_BYTES if path.suffix == ".json" else MOST_BYTES)
+    if path.suffix == ".json":
+        return _of_modules(path)
+    manifest = manifest_of(path) if is_safetensors(path) else ""
+    schema = schema_of(manifest)
+    if schema == STATUE:
+        return _of_sculpture(path, manifest)
+    if schema == PART:
+        return _of_part(path, manifest)
+    return _of_weights(path)
+
+
+def manifest_of(path: Path) -> str:
+    """Return what a safetensors file says of itself, empty where it is none of ours."""
+    try:
+        with safe_open(path, framework="pt") as file:
+            return str((file.metadata() or {}).get("dovetail", ""))
+    except (SafetensorError, OSError) as error:
+        raise FileFormatError(f"{path.name!r} is damaged or cut short ({str(error)[:100]})") from error
+
+
+def schema_of(manifest: str) -> str | None:
+    """Return the schema that a manifest names.
+
+    Examples
+    --------
+    >>> schema_of('{"schema": "dovetail/1"}'), schema_of("")
+    ('dovetail/1', None)
+    """
+    try:
+        content = json.loads(manifest or "null")
+    except (ValueError, RecursionError):
+        return None
+    return content.get("schema") if isinstance(content, dict) else None
+
+
+def _of_sculpture(path: Path, manifest: str) -> Network:
+    widths = [whole(width) for width in take(json.loads(manifest), "widths", list)]
+    check_shapes(path.name, dense_shapes(widths))
+    statue = open_statue(path)
+    facts = {"made for": statue.task, "seed": str(statue.seed), "outcome": statue.outcome}
+    facts["accuracy"] = f"{statue.accuracy:.2%} of validation, at least {statue.threshold:.2%} asked"
+    tensors = statue.network.state_dict()
+    return Network(
+        "sculpture", f"Sculpture for {statue.task}, seed {statue.seed}", facts, tensors, tuple(layer_chain(tensors)),
+        statue.hierarchy, perceptron_of, partial(_of_statue, statue), statue.output_names,
+        doubt="" if statue.outcome != "not learned" else "It did not learn its task, so it was not pruned.",
+    )  # fmt: skip
+
+
+def _of_statue(statue: Statue) -> Yardstick:
+    # A data set names its outputs, a truth table does not.
+    if statue.output_names is None:
+        return of_boolean(statue.task, statue.widths[0], statue.accuracy)
+    return _on_data(statue.task, None, (statue.widths[0],))
+
+
+def _of_part(path: Path, manifest: str) -> Network:
+    basis = read_manifest(manifest).basis
+    check_shapes(path.name, [tensor.shape for tensor in network_of(basis, None).state_dict().values()])
+    part = open_file(path)
+    facts = {"network": str(basis.net), "knows": part.knows, "data": part.specialists[0].record.data}
+    if isinstance(part, Composite):
+        facts["made of"] = f"{len(part)} specialists, by {part.method}"
+        if part.method == "logits":
+            doubt = "It averages the logits of several networks; open its specialists one by one, or compose a sum."
+            return Network("composite", repr(part), facts, {}, (), output_names=part.classes, doubt=doubt)
+    tensors = part.state_dict()
+    chain, doubt = _chain(tensors)
+    return Network(
+        "composite" if isinstance(part, Composite) else "specialist", repr(part), facts, tensors, chain, None,
+        partial(network_of, basis), partial(_of_classes, part), part.classes, owners_of(part, chain), doubt,
+    )  # fmt: skip
+
+
+def _of_classes(part: Specialist | Composite) -> Yardstick:
+    record = part.specialists[0].record
+    return _on_data(record.data, record.fingerprint, part.basis.input_shape)
+
+
+def _on_data(name: str, fingerprint: str | None, input_shape: tuple[int, ...]) -> Yardstick:
+    try:
+        return of_data(held_split(name, fingerprint))
+    except DataError as error:
+        return of_nothing(input_shape, str(error))
+
+
+def _of_modules(path: Path) -> Network:
+    try:
+        text = path.read_text(encoding="utf-8")
+        content = json.loads(text)
+    except (OSError, ValueError, RecursionError) as error:
+        raise FileFormatError(f"{path.name!r} cannot be read as JSON: {str(error)[:100]}") from error
+    if isinstance(content, dict) and isinstance(content.get("sizes"), list):
+        check_shapes(path.name, dense_shapes([whole(size) for size in content["sizes"]]))
+    try:
+        hierarchy = Hierarchy.from_json(text)
+    except FileFormatError as error:
+        raise FileFormatError(f"{path.name!r}: {error}") from error
+    doubt = "The file says which edges there are, but not their weights."
+    return Network("modules", "Modules of a network", {}, {}, (), hierarchy, doubt=doubt)
+
+
+def _of_weights(path: Path) -> Network:
+    tensors = read_tensors(path)
+    check_shapes(path.name, [tensor.shape for tensor in tensors.values()])
+    weights = sum(tensor.numel() for tensor in tensors.values())
+    facts = {"tensors": f"{len(tensors):,}", "numbers": f"{weights:,}"}
+    chain, doubt = _chain(tensors)
+    if not chain:
+        return Network("checkpoint", "Weights from a file", facts, tensors, chain, doubt=doubt)
+    foreign = _foreign(tensors, chain)
+    if foreign:
+        doubt = f"It cannot be run: {foreign!r} is neither the weights nor the bias of a dense layer."
+        return Network("checkpoint", "Weights from a file", facts, tensors, chain, doubt=doubt)
+    yardstick = partial(of_nothing, (chain[0].inputs,), "the file says nothing of its data")
+    return Network(
+        "checkpoint", "Weights from a file", facts, tensors, chain, None, _dense, yardstick, doubt=ASSUMED
+    )
+
+
+def _dense(tensors: Mapping[str, Tensor]) -> nn.Module:
+    return perceptron_of({name: tensor.float() for name, tensor in tensors.items()})
+
+
+def _chain(tensors: Mapping[str, Tensor]) -> tuple[tuple[Layer, ...], str]:
+    """Return layers that read one another in order; or none, and why."""
+    try:
+        found = tuple(layer_chain(tensors))
+    except ShapeError as error:
+        return (), f"Its layers cannot be put in order: {error}."
+    if not found or any(0 in tensors[layer.weight].shape for layer in found):
+        return (), f"There is no layer among its {len(tensors)} tensors."
+    if any(tensors[layer.weight].is_complex() for layer in found):
+        return (), "Its weights are complex numbers."
+    for layer, matrix in zip(found, matrices_of(tensors, found), strict=True):
+        if not np.isfinite(matrix).all():
+            return (), f"{layer.weight!r} holds numbers that are not finite, or too large."
+    return found, ""
+
+
+def _foreign(tensors: Mapping[str, Tensor], chain: tuple[Layer, ...]) -> str | None:
+    """Return a tensor that does not belong to a chain of dense layers with biases, if there is one."""
+    if kernel := next((layer.weight for layer in chain if layer.convolutional), None):
+        return kernel
+    biases = [name for layer in chain for name in layer.vectors[:1] if not name.endswith("weight")]
+    known = {layer.weight for layer in chain}.union(biases)
+    return next((name for name in tensors if name not in known), None)

@@ -1,0 +1,88 @@
+"""What the Networks view asks for."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Query, Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from ...errors import SpecError
+from ..studio import StudioOf
+from .grouping import Grouping, Groups
+from .listing import NetworkFiles, list_networks
+from .neighbours import UnitFacts, unit_facts
+from .opened import OpenedNetworks
+from .picture import Picture, picture_of
+from .taking_out import WithoutModule, without_module
+
+router = APIRouter(prefix="/api/networks", tags=["networks"])
+
+File = Annotated[str, Query(max_length=1000, description="Path of a file, relative to the studio's folder.")]
+_Count = Annotated[int, Field(ge=0, le=10**9)]
+
+
+class Look(BaseModel):
+    """Which groups of a network to look at."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    file: Annotated[str, Field(max_length=1000)]
+    grouping: Grouping | None = None
+    clusters: Annotated[int, Field(ge=2, le=12)] = 4
+    strongest: Annotated[float, Field(gt=0, le=100)] | None = None
+
+
+class TakeOut(Look):
+    """Which module to take out."""
+
+    module: _Count
+
+
+@router.get("/files")
+def read_files(studio: StudioOf) -> NetworkFiles:
+    """List the files that may hold networks."""
+    return list_networks(studio.folder)
+
+
+@router.get("/open")
+def open_network(studio: StudioOf, look: Annotated[Look, Query()]) -> Picture:
+    """Open a network and draw its groups."""
+    opened = studio.only(OpenedNetworks)
+    network = opened.network(look.file)
+    groups: Groups | SpecError
+    try:
+        _, groups = opened.groups(look.file, look.grouping, look.clusters, look.strongest)
+    except SpecError as error:
+        groups = error
+    return picture_of(network, groups)
+
+
+@router.get("/unit")
+def read_unit(
+    studio: StudioOf,
+    file: File,
+    layer: Annotated[int, Query(ge=0, le=10**6)],
+    unit: Annotated[int, Query(ge=0, le=10**9)],
+) -> UnitFacts:
+    """Tell what a unit reads, and what reads it."""
+    return unit_facts(studio.only(OpenedNetworks).network(file), layer, unit)
+
+
+@router.post("/without")
+def take_out(studio: StudioOf, wish: TakeOut) -> WithoutModule:
+    """Take a module out of a network, and tell which outputs break."""
+    network, groups = studio.only(OpenedNetworks).groups(
+        wish.file, wish.grouping, wish.clusters, wish.strongest
+    )
+    return without_module(network, groups.hierarchy, wish.module)
+
+
+@router.get("/drawing/{name}", response_class=Response)
+def read_drawing(
+    name: Literal["hierarchy_graph.js", "hierarchy_drawing.js", "hierarchy_view.js", "hierarchy_view.css"],
+) -> Response:
+    """Return the script or the style that draws modules, the same as in reports."""
+    kind = "text/css" if name.endswith(".css") else "text/javascript"
+    return Response(files("dovetail.report").joinpath(name).read_bytes(), media_type=f"{kind}; charset=utf-8")

@@ -1,0 +1,120 @@
+"""A network without one of its modules: which outputs break.
+
+A unit is set to 0 where it is read, as in `dovetail.lesion`: the weights that read it are set to 0, which is the same.
+Nothing reads the network's outputs, so these are never set to 0 themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import torch
+from pydantic import BaseModel
+from torch import Tensor
+
+from ...sculpting.drawing.module_style import composition
+from ...sculpting.modules.hierarchy import Hierarchy, Unit
+from ..missing import MissingError
+from .measuring import Measured, is_broken, measured
+from .network import Network, inputs_per_unit
+from .yardstick import Measure
+
+
+class OutputWithout(BaseModel):
+    """What becomes of one output.
+
+    ``before`` and ``after`` are shares that are right; for movement ``after`` is how far it moves, missing where that
+    is no number. Both are missing where nothing could be measured. ``reached`` says whether a path leads from the
+    module to it, ``own`` whether it belongs to the module.
+    """
+
+    name: str
+    before: float | None
+    after: float | None
+    broken: bool
+    reached: bool
+    own: bool
+
+
+class WithoutModule(BaseModel):
+    """What a network does without one of its modules: what was measured, which units are 0, and every output."""
+
+    module: int
+    measure: Measure | None
+    text: str
+    units: str
+    outputs: list[OutputWithout]
+
+
+def without_module(network: Network, hierarchy: Hierarchy, module: int) -> WithoutModule:
+    """Return what happens to each output when all units of a module are 0.
+
+    Parameters
+    ----------
+    network : Network
+        A network with layers in order.
+    hierarchy : Hierarchy
+        Its modules.
+    module : int
+        Which to take out, from 0.
+    """
+    if not 0 <= module < len(hierarchy.modules):
+        raise MissingError(
+            f"there is no module {module}; this network has {len(hierarchy.modules)}, from 0 on"
+        )
+    layers = len(hierarchy.sizes)
+    units = hierarchy.modules[module]
+    removed = frozenset(unit for unit in units if unit[0] < layers - 1)
+    reached = reached_outputs(network, removed)
+    measure, found = _measured(network, removed)
+    outputs = [
+        OutputWithout(
+            name=name, before=before, after=after, reached=number in reached, own=(layers - 1, number) in units,
+            broken=number in reached if measure is None else is_broken(measure, before, after),
+        )
+        for number, (name, before, after) in enumerate(zip(network.outputs, found.before, found.after, strict=True))
+    ]  # fmt: skip
+    words = (
+        f"Set to 0: {composition(removed, layers)}."
+        if removed
+        else "It has outputs only, which nothing reads."
+    )
+    return WithoutModule(module=module, measure=measure, text=found.text, units=words, outputs=outputs)
+
+
+def without_units(network: Network, units: Iterable[Unit]) -> dict[str, Tensor]:
+    """Return a network's tensors with the weights that read some units set to 0."""
+    by_layer: dict[int, list[int]] = {}
+    for at, unit in units:
+        by_layer.setdefault(at, []).append(unit)
+    tensors = dict(network.tensors)
+    for number, (layer, per_unit) in enumerate(
+        zip(network.chain, inputs_per_unit(network.chain), strict=True)
+    ):
+        if number in by_layer:
+            columns = torch.tensor(by_layer[number])[:, None] * per_unit + torch.arange(per_unit)
+            weight = tensors[layer.weight].to_dense().clone()
+            weight[:, columns.flatten()] = 0
+            tensors[layer.weight] = weight
+    return tensors
+
+
+def reached_outputs(network: Network, units: Iterable[Unit]) -> set[int]:
+    """Return the outputs that paths lead to from any of these units."""
+    alive = [np.zeros(width, bool) for width in network.widths]
+    for layer, unit in units:
+        alive[layer][unit] = True
+    for layer, edges in enumerate(network.edges):
+        alive[layer + 1] |= edges[:, alive[layer]].any(1)
+    return set(np.flatnonzero(alive[-1]).tolist())
+
+
+def _measured(network: Network, removed: frozenset[Unit]) -> tuple[Measure | None, Measured]:
+    if network.build is None or network.yardstick is None:
+        nothing: list[float | None] = [None] * len(network.outputs)
+        text = "Nothing can be measured here. Broken: a path leads from the module to the output."
+        return None, Measured(nothing, nothing, text)
+    yardstick = network.yardstick()
+    whole, less = (network.build(tensors) for tensors in (network.tensors, without_units(network, removed)))
+    return yardstick.measure, measured(whole, less, yardstick)

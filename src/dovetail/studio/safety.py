@@ -1,0 +1,180 @@
+"""Who may ask: the person who started the studio, from a page of the studio, and nobody else.
+
+A server on 127.0.0.1 can be reached by every program of this machine, and by every page that a browser on it has open.
+So each request must carry a token that only the terminal has shown; must have been sent to our own name, because a
+foreign name can be made to point here; and, where it changes something, must come from a page of ours.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Awaitable, Callable
+from urllib.parse import parse_qs
+
+from starlette.datastructures import Headers
+from starlette.requests import cookie_parser
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from .headers import add_headers
+
+MOST_BODY = 4 * 2**20
+"""Bytes that a request may have."""
+
+_HARMLESS = ("GET", "HEAD", "OPTIONS")
+
+
+class RefusedError(Exception):
+    """A request that is not answered, with the status that says why."""
+
+    def __init__(self, status: int, reason: str) -> None:
+        super().__init__(reason)
+        self.status = status
+
+
+class Guard:
+    """The studio's door: an ASGI application around another.
+
+    Parameters
+    ----------
+    app : ASGI application
+        What is guarded.
+    token : str
+        What the requests must carry: once in the URL, ``/?token=...``, which sets a cookie; or as
+        ``Authorization: Bearer ...``.
+    port : int
+        Where the studio listens.
+    """
+
+    def __init__(self, app: ASGIApp, *, token: str, port: int) -> None:
+        self._app = app
+        self._token = token
+        self._cookie = f"dovetail-studio-{port}"  # cookies know no ports, and two studios may run
+        self._hosts = {f"{name}:{port}" for name in ("127.0.0.1", "localhost")}
+        if port == 80:
+            self._hosts |= {"127.0.0.1", "localhost"}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request through, or say why not."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            await send({"type": "websocket.close", "code": 1008})
+            return
+
+        async def send_safely(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = add_headers(list(message.get("headers", [])), scope["path"])
+            await send(message)
+
+        headers = Headers(scope=scope)
+        try:
+            self._check_sender(headers)
+            if answer := self._log_in(scope, headers):
+                await answer(scope, receive, send_safely)
+                return
+            self._check_token(headers, scope["method"])
+            body = await read_body(headers, receive)
+        except RefusedError as refusal:
+            await _explain(refusal, scope["path"])(scope, receive, send_safely)
+            return
+        await self._app(scope, _replay(body, receive), send_safely)
+
+    def _check_sender(self, headers: Headers) -> None:
+        hosts = headers.getlist("host")
+        if len(hosts) != 1 or hosts[0].lower() not in self._hosts:
+            raise RefusedError(
+                403,
+                f"this studio answers to {' and '.join(sorted(self._hosts))} only; where a port is forwarded, use the "
+                "same number on both sides",
+            )
+        origins = {f"http://{host}" for host in self._hosts}
+        if any(origin.lower() not in origins for origin in headers.getlist("origin")):
+            raise RefusedError(403, "this studio answers to its own pages only, not to those of other sites")
+
+    def _log_in(self, scope: Scope, headers: Headers) -> Response | None:
+        """Return the answer to ``/?token=...``, where that is what was asked for."""
+        if scope["path"] != "/" or scope["method"] not in ("GET", "HEAD"):
+            return None
+        given = parse_qs(scope["query_string"].decode("latin-1"), max_num_fields=100).get("token")
+        if given is None:
+            return None
+        if not self._right(given[0]):
+            raise RefusedError(403, _NO_TOKEN)
+        # On to the page without the token, which should not stay in the bar. Where a link of another site has led here,
+        # browsers keep strict cookies back after a redirection; then a page of ours takes the step.
+        foreign = headers.get("sec-fetch-site") in ("cross-site", "same-site")
+        answer = HTMLResponse(_ONWARD) if foreign else RedirectResponse("/", status_code=303)
+        answer.set_cookie(self._cookie, self._token, httponly=True, samesite="strict", path="/")
+        return answer
+
+    def _check_token(self, headers: Headers, method: str) -> None:
+        """Refuse a request without the token, or one that changes things and may not be from our own page."""
+        scheme, _, bearer = headers.get("authorization", "").partition(" ")
+        by_header = scheme.lower() == "bearer" and self._right(bearer.strip())
+        if not by_header and not self._right(cookie_parser(headers.get("cookie", "")).get(self._cookie, "")):
+            raise RefusedError(403, _NO_TOKEN)
+        if method in _HARMLESS:
+            return
+        # Forms of other sites can send neither this type nor that header, and a browser says where a page is from.
+        if headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+            raise RefusedError(415, "send JSON, with 'Content-Type: application/json'")
+        ours = "origin" in headers or headers.get("sec-fetch-site") in ("same-origin", "none")
+        if not by_header and not ours:
+            raise RefusedError(403, "this change does not come from a page of the studio")
+
+    def _right(self, token: str) -> bool:
+        return secrets.compare_digest(token.encode("utf-8", "replace"), self._token.encode())
+
+
+_HEAD = (
+    '<!doctype html><html lang="en"><meta charset="utf-8"><title>Dovetail studio</title>'
+    '<link rel="icon" href="data:,">'
+)
+_ONWARD = f'{_HEAD}<meta http-equiv="refresh" content="0; url=/"></html>'
+_NO_TOKEN = (
+    "this studio needs its token; open the address that 'dovetail studio' has printed, with ?token= in it"
+)
+
+
+async def read_body(headers: Headers, receive: Receive) -> bytes:
+    """Return the whole body, or refuse one that is too long: by its header, or as soon as it is."""
+    too_long = RefusedError(413, f"the request has more than {MOST_BODY // 2**20} MB; send less")
+    length = headers.get("content-length", "0")
+    if not length.isascii() or not length.isdigit():
+        raise RefusedError(400, "the request's length is not a number")
+    if len(length) > 18 or int(length) > MOST_BODY:
+        raise too_long
+    body = bytearray()
+    more = True
+    while more:
+        message = await receive()
+        if message["type"] != "http.request":
+            raise RefusedError(400, "the request was broken off")
+        body += message.get("body", b"")
+        more = message.get("more_body", False)
+        if len(body) > MOST_BODY:
+            raise too_long
+    return bytes(body)
+
+
+def _replay(body: bytes, receive: Receive) -> Callable[[], Awaitable[Message]]:
+    """Return a way to receive a body that has been read already, and then whatever comes."""
+    waiting = [body]
+
+    async def again() -> Message:
+        if waiting:
+            return {"type": "http.request", "body": waiting.pop(), "more_body": False}
+        return await receive()
+
+    return again
+
+
+def _explain(refusal: RefusedError, path: str) -> Response:
+    """Return a short answer: JSON to a program, a page to a person."""
+    if path.startswith("/api/"):
+        return JSONResponse({"error": str(refusal)}, status_code=refusal.status)
+    reason = str(refusal)
+    content = f"{_HEAD}<h1>Not here</h1><p>{reason[0].upper()}{reason[1:]}.</p></html>"
+    return HTMLResponse(content, status_code=refusal.status)

@@ -1,0 +1,86 @@
+"""The studio on this machine: find a port, say the address, serve until stopped."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import socket
+import threading
+import webbrowser
+from collections.abc import Callable
+from pathlib import Path
+
+import uvicorn
+
+from ..errors import DovetailError
+from .app import create_app
+from .folder import StudioFolder
+
+_ADDRESS = "127.0.0.1"
+FIRST_PORT = 8765
+_TRIES = 50
+
+
+def serve(
+    folder: str | Path = ".",
+    *,
+    port: int | None = None,
+    browser: bool = True,
+    say: Callable[[str], object] = print,
+) -> None:
+    """Serve the studio of a folder until Ctrl-C.
+
+    Parameters
+    ----------
+    folder : path
+        The only files that it opens.
+    port : int, optional
+        Where to listen; 0 for any that is free. By default 8765 or the next that is free.
+    browser : bool
+        Whether to open the page in a browser.
+    say : callable
+        Where the address goes.
+
+    Raises
+    ------
+    DovetailError
+        When there is no such folder, or the port is taken.
+    """
+    shown = StudioFolder(folder)
+    listening = listen(port)
+    number = listening.getsockname()[1]
+    token = secrets.token_hex(24)
+    url = f"http://{_ADDRESS}:{number}/?token={token}"
+    say(f"Dovetail studio of {shown.root}: {url} (Ctrl-C ends it)")
+    if browser:  # in a thread, because a browser in the terminal would hold up the server it asks
+        threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
+    with listening, contextlib.suppress(KeyboardInterrupt):  # the way to end it, and no failure
+        # The slowest part, and after the address: the socket listens already, and lets the browser wait.
+        server = uvicorn.Server(server_config(create_app(shown, token=token, port=number)))
+        server.run(sockets=[listening])
+
+
+def server_config(app: object) -> uvicorn.Config:
+    """Return how the studio is served: quietly, without websockets, and ended soon when asked to."""
+    return uvicorn.Config(
+        app,  # type: ignore[arg-type]
+        log_level="warning", access_log=False, ws="none", lifespan="on", server_header=False,
+        timeout_graceful_shutdown=2,
+    )  # fmt: skip
+
+
+def listen(port: int | None) -> socket.socket:
+    """Return a socket that listens on this machine only, at a port or the first that is free."""
+    if port is not None and not 0 <= port < 2**16:
+        raise DovetailError(f"{port} is no port; choose one from 1024 to 65535, or 0 for any that is free")
+    wanted = [port] if port is not None else [*range(FIRST_PORT, FIRST_PORT + _TRIES), 0]
+    for number in wanted:
+        try:
+            listening = socket.create_server((_ADDRESS, number))
+            # Or the second half of every answer waits 40 ms; asyncio does this only for sockets that it makes itself.
+            listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            return listening
+        except OSError as error:
+            reason = os.strerror(error.errno) if error.errno else str(error)
+    raise DovetailError(f"cannot listen on port {port}: {reason}; choose another, or 0 for any that is free")

@@ -1,0 +1,93 @@
+// Elements of the page. Text is always text: nothing here reads a string as HTML.
+
+// `attributes` may hold `class`, `dataset` and `style` (objects), event handlers (`onclick`), properties such as
+// `value` and `checked`, and attributes; false, null and undefined leave one out.
+export function h(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes ?? {})) {
+    if (value === false || value === null || value === undefined) continue;
+    if (name === "class") element.className = value;
+    else if (name === "dataset" || name === "style") Object.assign(element[name], value);
+    else if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (["value", "checked", "disabled", "selected", "hidden"].includes(name)) element[name] = value;
+    else element.setAttribute(name, value === true ? "" : value);
+  }
+  add(element, children);
+  return element;
+}
+
+function add(element, children) {
+  for (const child of children.flat(Infinity)) {
+    if (child === false || child === null || child === undefined) continue;
+    element.append(child instanceof Node ? child : String(child));
+  }
+}
+
+// Takes all children out, and puts others in where they are given.
+export function clear(element, ...children) {
+  element.replaceChildren();
+  add(element, children);
+  return element;
+}
+
+// A message in its place on the page; errors are read out at once.
+export function notice(text, kind = "info") {
+  return h("p", { class: `notice ${kind}`, role: kind === "error" ? "alert" : "status" }, text);
+}
+
+// What is shown in place of a list that has nothing in it, with what one can do about it.
+export function emptyState(text, ...actions) {
+  return h("div", { class: "empty" }, h("p", {}, text), actions.length ? h("div", { class: "row" }, actions) : null);
+}
+
+// A number as people read it: whole ones whole, others with `digits` places.
+export function numberText(value, digits = 4) {
+  if (value === null || value === undefined || Number.isNaN(value)) return "–";
+  if (typeof value !== "number") return String(value);
+  return Number.isInteger(value) ? String(value) : value.toFixed(digits);
+}
+
+// `columns` are titles, or { title, key, number, format }; `rows` are lists of cells, or objects with the keys.
+// A cell is text, a number or an element. A wide table scrolls in its own box.
+export function dataTable(columns, rows, caption = "") {
+  const all = columns.map((column) => (typeof column === "string" ? { title: column } : column));
+  const cell = (row, n) => (Array.isArray(row) ? row[n] : row[all[n].key]);
+  const isNumber = (n) => all[n].number ?? rows.some((row) => typeof cell(row, n) === "number");
+  const shape = all.map((_, n) => (isNumber(n) ? "number" : null));
+  const shown = (row, n) => {
+    const value = cell(row, n);
+    if (value instanceof Node) return value;
+    return all[n].format ? all[n].format(value, row) : numberText(value);
+  };
+  const table = h(
+    "table",
+    {},
+    caption && h("caption", {}, caption),
+    h("thead", {}, h("tr", {}, all.map((column, n) => h("th", { scope: "col", class: shape[n] }, column.title)))),
+    h("tbody", {}, rows.map((row) => h("tr", {}, all.map((_, n) => h("td", { class: shape[n] }, shown(row, n)))))),
+  );
+  // A box that scrolls must be reachable by keyboard, and then needs a name.
+  return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption || "Table" }, table);
+}
+
+// Code with a button that copies it.
+export function copyBlock(label, text) {
+  const button = h("button", { type: "button", class: "small", "aria-label": `Copy: ${label}` }, "Copy");
+  button.addEventListener("click", async () => {
+    try {
+      await navigator.clipboard.writeText(text);
+      button.textContent = "Copied";
+    } catch {
+      getSelection().selectAllChildren(code); // the browser does not let us; the person can, with one key
+      button.textContent = "Press Ctrl-C";
+    }
+    setTimeout(() => (button.textContent = "Copy"), 1500);
+  });
+  const code = h("code", {}, text);
+  return h(
+    "figure",
+    { class: "copy" },
+    h("figcaption", {}, label, button),
+    h("pre", { tabindex: "0", "aria-label": label }, code),
+  );
+}

@@ -1,0 +1,73 @@
+// The form of an audit: the settings of `dovetail audit`, with its defaults and its explanations.
+
+import { post } from "../js/api.js";
+import { clear, h, notice } from "../js/elements.js";
+
+const LABELS = { k: "Clusters (k)", shuffles: "Shuffled copies", shuffle: "Shuffle", seed: "Seed" };
+
+export function auditForm(offer, file, onStart) {
+  const message = h("div", { "aria-live": "polite" });
+  const button = h("button", { type: "submit", class: "primary" }, "Start the audit");
+  const form = h(
+    "form",
+    { class: "card audit-form", "aria-label": "New audit" },
+    field("file", "Network", "Only weights are read from files; nothing in them is run.", fileChoice(offer, file)),
+    offer.complete ? null : h("p", { class: "quiet" }, "There are more files than are listed here."),
+    h("div", { class: "audit-settings" }, offer.settings.map(settingField)),
+    field(
+      "output",
+      "Save into",
+      "Folder for pictures and audit.json, as dovetail audit -o makes it; leave it empty to save nothing.",
+      h("input", { id: "audit-output", name: "output", placeholder: "audits/first", autocomplete: "off" }),
+    ),
+    h("div", { class: "row" }, button),
+    message,
+  );
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    button.disabled = true;
+    clear(message);
+    try {
+      onStart(await post("/api/audit", values(form, offer.settings)));
+    } catch (error) {
+      clear(message, notice(error.message, "error"));
+    } finally {
+      button.disabled = false;
+    }
+  });
+  return form;
+}
+
+function values(form, settings) {
+  const asked = { file: form.elements.file.value, output: form.elements.output.value.trim() || null };
+  for (const { name, choices } of settings) {
+    const text = form.elements[name].value;
+    asked[name] = choices ? text : Number(text);
+  }
+  return asked;
+}
+
+function fileChoice(offer, file) {
+  const options = offer.files.map(({ name }) => h("option", { value: name, selected: name === file }, name));
+  return h("select", { id: "audit-file", name: "file", required: true }, options);
+}
+
+function settingField({ name, help, default: value, least, most, choices }) {
+  const id = `audit-${name}`;
+  const option = (choice) => h("option", { value: choice, selected: choice === value }, choice);
+  const input = choices
+    ? h("select", { id, name }, choices.map(option))
+    : h("input", { id, name, type: "number", min: least, max: most, step: 1, value, required: true });
+  return field(name, LABELS[name] ?? name, help, input);
+}
+
+function field(name, label, help, input) {
+  input.setAttribute("aria-describedby", `audit-${name}-help`);
+  return h(
+    "div",
+    { class: "audit-field" },
+    h("label", { for: `audit-${name}` }, label),
+    input,
+    h("span", { id: `audit-${name}-help`, class: "quiet" }, help),
+  );
+}

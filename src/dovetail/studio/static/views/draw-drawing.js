@@ -1,0 +1,70 @@
+// The pad with its buttons, what the networks see of it, and their answers while one draws.
+
+import { post } from "../js/api.js";
+import { clear, h, notice } from "../js/elements.js";
+import { latestOnly } from "./draw-latest.js";
+import { makePad } from "./draw-pad.js";
+import { showNothing, showPicture } from "./draw-pictures.js";
+
+// `ticked()` returns the files and the method to ask for; `onSaid(said)` gets each answer, and null for an empty pad.
+export function makeDrawing(side, ticked, onSaid) {
+  const seen = h("canvas", { class: "seen", role: "img", "aria-label": "What the networks see" });
+  const trouble = h("div", {});
+  const asking = latestOnly(
+    (body) => post("/api/draw/drawing", body),
+    (drawn) => {
+      if (isBlank) return; // cleared while the answer was on its way
+      clear(trouble);
+      showPicture(seen, drawn.seen);
+      onSaid(drawn);
+    },
+    (error) => clear(trouble, notice(error.message, "error")),
+  );
+
+  let isBlank = true;
+  const pad = makePad(side, ask);
+  const undo = h("button", { type: "button", onclick: pad.undo }, "Undo");
+  const empty = h("button", { type: "button", onclick: pad.clear }, "Clear");
+
+  function ask() {
+    const ink = pad.ink();
+    isBlank = ink === null;
+    undo.disabled = empty.disabled = pad.isEmpty();
+    if (isBlank) {
+      asking.forget();
+      clear(trouble);
+      showNothing(seen);
+      onSaid(null);
+    } else {
+      asking.ask({ ...ticked(), ink });
+    }
+  }
+
+  return {
+    ask,
+    put: pad.put,
+    element: h(
+      "div",
+      { class: "drawing" },
+      pad.element,
+      h(
+        "div",
+        { class: "row tools" },
+        undo,
+        empty,
+        h("figure", { class: "sees" }, h("figcaption", { class: "quiet" }, "What the networks see"), seen),
+      ),
+      h(
+        "p",
+        { class: "quiet how", id: "pad-keys" },
+        "Draw with a mouse, a pen or a finger. By keyboard: arrow keys move the pen (with Shift, in small steps), ",
+        "the space bar puts it down and lifts it, Ctrl-Z takes back a stroke.",
+      ),
+      trouble,
+    ),
+    end() {
+      asking.end();
+      pad.stop();
+    },
+  };
+}

@@ -1,0 +1,164 @@
+"""The bench in a real browser: tick, drop, add back, save, by mouse and by keyboard."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+import dovetail as dt
+from dovetail.specialists import Composite, Specialist
+
+from .bench_parts import DIGITS
+from .conftest import UrlOf
+
+
+def parts_of(folder: Path, *numbers: int) -> list[Specialist]:
+    opened = [dt.open(folder / f"digits-{number}-seed0.safetensors") for number in numbers]
+    return [part for part in opened if isinstance(part, Specialist)]
+
+
+def percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
+
+
+def accuracy(folder: Path, *numbers: int, method: str = "sum") -> str:
+    """What the library measures, as the page writes it."""
+    composite = dt.compose(parts_of(folder, *numbers), method)  # type: ignore[arg-type]
+    return percent(composite.evaluate(DIGITS.test).rewarded_accuracy)
+
+
+def tick(page: Page, *names: str) -> None:
+    for name in names:
+        page.get_by_role("checkbox", name=name, exact=True).check()
+
+
+def shown_accuracy(page: Page) -> Locator:
+    return page.locator(".bench-accuracy strong")
+
+
+def known(page: Page) -> Locator:
+    return page.get_by_role("list", name="Classes it knows").get_by_role("listitem")
+
+
+@pytest.mark.slow
+def test_compose_three_drop_one_and_add_it_back(page: Page, studio_url: UrlOf, parts_folder: Path) -> None:
+    page.goto(f"{studio_url(parts_folder)}#/bench")
+    expect(page.get_by_text("Tick specialists to put them together.")).to_be_visible()
+    tick(page, "3", "5", "8")
+    expect(page.get_by_role("heading", name="Composite of 3")).to_be_visible()
+    expect(known(page)).to_have_text(["3", "5", "8"])
+    expect(shown_accuracy(page)).to_have_text(accuracy(parts_folder, 3, 5, 8))
+    expect(page.locator(".bench-chart .hm").first).to_be_attached(timeout=20_000)
+
+    page.get_by_role("checkbox", name="5", exact=True).uncheck()
+    expect(known(page)).to_have_text(["3", "8"])
+    expect(shown_accuracy(page)).to_have_text(accuracy(parts_folder, 3, 8))
+    before, after = accuracy(parts_folder, 3, 5, 8), accuracy(parts_folder, 3, 8)
+    expect(page.locator(".bench-change")).to_contain_text(f"Dropped 5: accuracy {before} → {after}")
+    without = Composite(parts_of(parts_folder, 3, 8)).evaluate(DIGITS.test)
+    expect(page.locator(".bench-change")).to_contain_text(f"→ {percent(float(without.class_accuracy[5]))}.")
+
+    tick(page, "5")
+    expect(known(page)).to_have_text(["3", "5", "8"])
+    expect(page.locator(".bench-change")).to_contain_text(f"Added 5: accuracy {after} → {before}")
+
+
+@pytest.mark.slow
+def test_all_none_methods_and_reload(page: Page, studio_url: UrlOf, parts_folder: Path) -> None:
+    page.goto(f"{studio_url(parts_folder)}#/bench")
+    page.get_by_role("button", name="All", exact=True).click()
+    expect(known(page)).to_have_count(10)
+    page.get_by_label("Method").select_option("logits")
+    expected = accuracy(parts_folder, *range(10), method="logits")
+    expect(shown_accuracy(page)).to_have_text(expected)
+    page.reload()
+    expect(page.get_by_label("Method")).to_have_value("logits")
+    expect(page.get_by_role("checkbox", checked=True)).to_have_count(10)
+    expect(shown_accuracy(page)).to_have_text(expected)
+    page.get_by_role("button", name="None", exact=True).click()
+    expect(page.get_by_text("Tick specialists to put them together.")).to_be_visible()
+    expect(page.get_by_role("checkbox", checked=True)).to_have_count(0)
+
+
+def test_cards_and_compatibility(page: Page, studio_url: UrlOf, parts_folder: Path) -> None:
+    page.goto(f"{studio_url(parts_folder)}#/bench")
+    expect(page.get_by_text("as measured on the test split")).to_be_visible()
+    (three,) = parts_of(parts_folder, 3)
+    score = three.evaluate(DIGITS.test)
+    card = page.locator(".bench-part").nth(3)
+    expect(card).to_contain_text(percent(score.rewarded_accuracy))
+    expect(card).to_contain_text(f"{score.entropy:.2f}")
+    cells = page.get_by_role("region", name="Compatibility of any two").locator("tbody td.number")
+    expect(cells).to_have_count(90)
+    expect(cells).to_have_text(["1.00"] * 90)  # in slots nothing is shared
+
+
+@pytest.mark.slow
+def test_save_by_keyboard_alone(page: Page, studio_url: UrlOf, parts_folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(parts_folder, tmp_path / "parts")
+    page.goto(f"{studio_url(tmp_path)}#/bench")
+    expect(page.get_by_role("checkbox")).to_have_count(10)
+
+    def tab_to(wanted: Locator) -> None:
+        for _ in range(60):
+            page.keyboard.press("Tab")
+            if wanted.evaluate("element => element === document.activeElement"):
+                return
+        raise AssertionError("it cannot be reached with the Tab key")
+
+    for name in ("2", "7"):
+        tab_to(page.get_by_role("checkbox", name=name, exact=True))
+        page.keyboard.press("Space")
+    expect(known(page)).to_have_text(["2", "7"])
+    expect(shown_accuracy(page)).to_have_text(accuracy(parts_folder, 2, 7))
+    tab_to(page.get_by_label("File in this folder"))
+    page.keyboard.press("Control+a")
+    page.keyboard.type("pair.safetensors")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Saved as pair.safetensors.")).to_be_visible()
+    assert dt.open(tmp_path / "pair.safetensors") == Composite(parts_of(parts_folder, 2, 7))
+    expect(page.get_by_role("cell", name="pair.safetensors")).to_be_visible()
+
+    page.get_by_role("button", name="None", exact=True).click()
+    tab_to(page.get_by_role("button", name="Look"))
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="pair.safetensors")).to_be_visible()
+    expect(shown_accuracy(page)).to_have_text(accuracy(parts_folder, 2, 7))
+
+
+def test_narrow_page_does_not_scroll_sideways(page: Page, studio_url: UrlOf, parts_folder: Path) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{studio_url(parts_folder)}#/bench")
+    page.get_by_role("button", name="All", exact=True).click()
+    expect(page.locator(".bench-chart .hm").first).to_be_attached(timeout=20_000)
+    expect(page.get_by_role("region", name="Compatibility of any two").locator("td.number")).to_have_count(90)
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+
+
+def test_an_empty_folder_offers_training(page: Page, studio_url: UrlOf, tmp_path: Path) -> None:
+    page.goto(f"{studio_url(tmp_path)}#/bench")
+    page.get_by_role("button", name="Train ten specialists").click()
+    panel = page.get_by_role("region", name="Training ten specialists of digits")
+    expect(panel).to_be_visible()
+    expect(page.get_by_role("button", name="Train ten specialists")).to_have_count(0)
+    page.reload()
+    expect(panel).to_be_visible()
+    panel.get_by_role("button", name="Cancel").click()
+    expect(panel.get_by_text("Cancelled.")).to_be_visible()
+
+
+@pytest.mark.slow
+def test_the_demo_trains_and_survives_a_reload(page: Page, studio_url: UrlOf, tmp_path: Path) -> None:
+    page.goto(f"{studio_url(tmp_path)}#/bench")
+    page.get_by_role("button", name="Train ten specialists").click()
+    expect(page.get_by_role("checkbox").first).to_be_visible(timeout=120_000)  # the first while others train
+    page.reload()
+    expect(page.get_by_role("checkbox")).to_have_count(10, timeout=180_000)
+    expect(page.get_by_role("region", name=re.compile("Training"))).to_have_count(0, timeout=10_000)
+    page.get_by_role("button", name="All", exact=True).click()
+    expect(known(page)).to_have_count(10)
+    assert float(shown_accuracy(page).inner_text().split()[0]) > 90

@@ -1,0 +1,255 @@
+"""Runs in the studio: how far each is, what came of it beside the published, and folders that are no runs."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import shutil
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from dovetail.engine import results_file
+from dovetail.engine.folder_lock import is_worked_in
+from dovetail.engine.run import tables_at
+from dovetail.recipes import Cell, Comparison, Quantity, find_recipe
+from dovetail.studio.runs.job import run as run_job
+from dovetail.studio.runs.pace import Pace, Sight
+from dovetail.studio.runs.tables import shown_table
+
+from .conftest import ClientOf
+from .run_folders import RECIPE, UNITS, QuickEngine, finished_units, open_run, write_run
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A folder with a run that is done, and one whose last unit is missing."""
+    write_run(tmp_path / "old" / "whole")
+    write_run(tmp_path / "half", UNITS - 1)
+    return tmp_path
+
+
+@pytest.fixture
+def studio(client: ClientOf, root: Path) -> TestClient:
+    return client(root)
+
+
+def of(studio: TestClient, name: str) -> dict[str, Any]:
+    answer = studio.get("/api/runs/run", params={"name": name})
+    assert answer.status_code == 200, answer.text
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+def test_all_runs_are_listed_with_how_far_they_are(studio: TestClient) -> None:
+    runs = {run["name"]: run for run in studio.get("/api/runs").json()["runs"]}
+    assert runs["old/whole"]["state"] == "complete"
+    assert (runs["old/whole"]["done"], runs["old/whole"]["units"]) == (UNITS, UNITS)
+    assert runs["half"]["state"] == "stopped"
+    assert (runs["half"]["done"], runs["half"]["share"]) == (UNITS - 1, (UNITS - 1) / UNITS)
+    assert (runs["half"]["recipe"], runs["half"]["scale"]) == (RECIPE, "paper")
+
+
+def test_units_that_a_neighbour_has_count_as_they_would_be_taken_over(studio: TestClient, root: Path) -> None:
+    shutil.copytree(root / "old" / "whole", root / "beside")
+    assert of(studio, "half")["state"]["state"] == "complete"
+
+
+def test_a_run_that_someone_works_in_is_running_and_moves(studio: TestClient, root: Path) -> None:
+    def look() -> dict[str, Any]:
+        state: dict[str, Any] = studio.get("/api/runs/progress", params={"name": "half"}).json()
+        return state
+
+    with open_run(root / "half") as folder:
+        before = look()
+        assert (before["state"], before["left"]) == ("running", None)
+        folder.add(finished_units()[-1:])
+        after = look()
+        assert after["done"] == before["done"] + 1
+        assert after["share"] > before["share"]
+        assert after["left"] == pytest.approx(0, abs=1)
+    assert look()["state"] == "complete"
+
+
+def test_looking_at_a_run_does_not_keep_others_from_working_in_it(root: Path) -> None:
+    assert not is_worked_in(root / "half")
+    lock = root / "half" / ".lock"
+    with lock.open() as looking:
+        fcntl.flock(looking, fcntl.LOCK_SH)  # as is_worked_in does, but for longer
+        threading.Timer(0.1, looking.close).start()
+        with open_run(root / "half"):
+            assert is_worked_in(root / "half")
+
+
+def test_tables_have_ours_beside_the_published(studio: TestClient) -> None:
+    (table,) = of(studio, "old/whole")["tables"]
+    (expected,) = tables_at("paper", find_recipe(RECIPE), finished_units())
+    assert (table["title"], table["note"]) == (expected.title, expected.note)
+    rows = expected.wide().itertuples(index=False, name=None)
+    assert table["rows"] == [[str(cell) for cell in row] for row in rows]
+    kinds = [column["kind"] for column in table["columns"]]
+    place = kinds.index("published")
+    assert kinds[place - 1 : place + 2] == ["ours", "published", "difference"]
+    ours, published, difference = (float(text.split()[0]) for text in table["rows"][0][place - 1 : place + 2])
+    assert difference == pytest.approx(ours - published, abs=2e-3)
+
+
+def test_published_values_in_doubt_are_marked() -> None:
+    cells = [
+        Cell({"net": name}, "accuracy", Quantity(0.5), Quantity(0.75, doubt=doubt))
+        for name, doubt in (("a ?", False), ("b", True))
+    ]
+    table = shown_table(Comparison("Doubtful", cells))
+    assert [table.rows[row][column] for row, column in table.doubtful] == ["0.750 ?"]
+
+
+def test_what_a_run_was_made_with_its_figures_and_remarks(studio: TestClient, root: Path) -> None:
+    (root / "half" / "remarks.md").write_text("# Close <enough>")
+    figures = root / "half" / "figures"
+    figures.mkdir(exist_ok=True)
+    (figures / "curve.png").write_bytes(b"\x89PNG\r\n\x1a\nrest")
+    (figures / "fake.png").write_text("<svg onload=alert(1)>")
+    detail = of(studio, "half")
+    assert detail["remarks"] == "# Close <enough>"
+    assert detail["made_with"]["devices"] == ["a test"]
+    assert detail["made_with"]["seconds"] == 2.5 * (UNITS - 1)
+    assert {"curve", "fake"} <= {figure["name"] for figure in detail["figures"]}
+    answer = studio.get("/api/runs/figure", params={"name": "half", "figure": "curve"})
+    assert (answer.headers["content-type"], answer.content) == ("image/png", b"\x89PNG\r\n\x1a\nrest")
+    assert studio.get("/api/runs/figure", params={"name": "half", "figure": "fake"}).status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("path", "parameters"),
+    [
+        ("/api/runs/run", {"name": "../x"}),
+        ("/api/runs/run", {"name": "/etc"}),
+        ("/api/runs/run", {"name": "nothing"}),
+        ("/api/runs/progress", {"name": ".."}),
+        ("/api/runs/figure", {"name": "half", "figure": "../../../etc/passwd"}),
+        ("/api/runs/figure", {"name": "half", "figure": "none"}),
+        ("/api/runs/run", {}),
+    ],
+)
+def test_what_is_not_there_or_not_inside_is_refused(
+    studio: TestClient, path: str, parameters: dict[str, str]
+) -> None:
+    assert 400 <= studio.get(path, params=parameters).status_code < 500
+
+
+def test_folders_of_others_are_left_out_and_damaged_runs_say_why(studio: TestClient, root: Path) -> None:
+    for name, text in {
+        "theirs": "model: resnet\nlayers: [1, 2]\n",
+        "broken": 'recipe: "halves"\nscale: \ndovetail: "0"\n',
+        "newer": 'recipe: "table99"\nscale: "smoke"\ndovetail: "9"\n',
+        "scale": 'recipe: "halves"\nscale: "huge"\ndovetail: "0"\n',
+    }.items():
+        (root / name).mkdir()
+        (root / name / "config.yaml").write_text(text)
+    (root / "half" / results_file.NAME).write_text('{"key": 1}\n')
+    found = studio.get("/api/runs").json()
+    assert [run["name"] for run in found["runs"]] == ["old/whole"]
+    problems = {one["name"]: one["problem"] for one in found["damaged"]}
+    assert problems.keys() == {"broken", "newer", "scale", "half"}
+    assert "table99" in problems["newer"]
+    assert "damaged" in problems["half"]
+
+
+@pytest.mark.parametrize("row", [{"pruned": 3}, {"pruned": {"measures": []}}, "x\ud800"])
+def test_results_that_were_altered_make_no_server_error(studio: TestClient, root: Path, row: object) -> None:
+    file = root / "half" / results_file.NAME
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    altered = [
+        {**line, "row": row, "seconds": float("inf"), "device": "\ud800", "dovetail": 3} for line in lines
+    ]
+    file.write_text("".join(json.dumps(line) + "\n" for line in altered))
+    answer = studio.get("/api/runs/run", params={"name": "half"})
+    assert answer.status_code == 400
+    assert "cannot be put into tables" in answer.json()["error"]
+    assert studio.get("/api/runs").status_code == 200
+
+
+def test_numbers_and_texts_that_json_or_utf8_do_not_know_are_shown_all_the_same(
+    studio: TestClient, root: Path
+) -> None:
+    file = root / "half" / results_file.NAME
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    altered = [{**line, "seconds": float("inf"), "device": "\ud800", "dovetail": 3} for line in lines]
+    file.write_text("".join(json.dumps(line) + "\n" for line in altered))
+    assert of(studio, "half")["made_with"] == {"devices": ["?"], "versions": ["3"], "seconds": 0}
+
+
+def test_audits_and_sculptures_are_listed_too(client: ClientOf, tmp_path: Path) -> None:
+    for name in (
+        "seen/audit.json",
+        "cut/seed0.safetensors",
+        "cut/seed1.safetensors",
+        "cut/other.safetensors",
+    ):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("{}")
+    found = client(tmp_path).get("/api/runs").json()
+    assert [one["name"] for one in found["audits"]] == ["seen"]
+    assert found["sculptures"] == [
+        {"name": "cut", "files": ["cut/seed0.safetensors", "cut/seed1.safetensors"]}
+    ]
+
+
+def test_a_recipe_that_was_stopped_goes_on(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dovetail.engine.reproduction.find_engine", lambda *_, **__: QuickEngine())
+    told: list[tuple[float, float | None]] = []
+
+    def stopped(done: float, total: float | None, note: str = "", partial: Any = None) -> None:
+        if done == 1:
+            raise KeyboardInterrupt
+
+    def tell(done: float, total: float | None, note: str = "", partial: Any = None) -> None:
+        told.append((done, total))
+
+    settings = {"recipe": RECIPE, "run": "new", "path": str(root / "new")}
+    with pytest.raises(KeyboardInterrupt):
+        run_job(settings, stopped)
+    assert run_job(settings, tell) == {"run": "new", "failed": ""}
+    assert told == [(0, None), (1, 2), (2, 2)]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"recipe": "nothing"},
+        {"recipe": RECIPE, "folder": "../x"},
+        {"recipe": "mlp", "folder": "half"},
+        {"recipe": RECIPE, "folder": "half"},
+        {"recipe": RECIPE, "folder": "notes"},
+    ],
+)
+def test_recipes_and_folders_that_make_no_sense_are_refused(
+    studio: TestClient, root: Path, body: dict[str, str]
+) -> None:
+    (root / "notes").write_text("a file")
+    assert studio.post("/api/runs", json=body).status_code == 400
+    assert studio.get("/api/jobs").json() == []
+
+
+def test_a_folder_that_is_worked_in_is_not_started_again(studio: TestClient, root: Path) -> None:
+    with open_run(root / "small", "smoke"):
+        answer = studio.post("/api/runs", json={"recipe": RECIPE, "folder": "small"})
+    assert answer.status_code == 400
+    assert "worked in already" in answer.json()["error"]
+
+
+def test_recipes_are_listed(studio: TestClient) -> None:
+    names = [recipe["name"] for recipe in studio.get("/api/runs/recipes").json()]
+    assert names.index("table1") < names.index(RECIPE)
+
+
+def test_time_left_follows_the_pace_that_was_seen() -> None:
+    pace = Pace()
+    assert pace.left("a", Sight(100, 0.5, 1, 50), now=150) is None  # 0.5 was there before the process began
+    assert pace.left("a", Sight(100, 0.6, 1, 120), now=120) == pytest.approx(80)
+    assert pace.left("a", Sight(100, 0.6, 1, 120), now=130) == pytest.approx(70)
+    assert pace.left("a", Sight(100, 0.6, 1, 120), now=1000) == 0
+    assert pace.left("a", Sight(999, 0.6, 1, 120), now=1000) is None  # another process has begun

@@ -1,0 +1,99 @@
+"""``dovetail studio``: the address, the port, and the end."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+import webbrowser
+from pathlib import Path
+
+import pytest
+import uvicorn
+
+from dovetail import DovetailError
+from dovetail.commands import studio as command
+from dovetail.studio import serve
+from dovetail.studio.serve import listen
+
+
+def children(process: int) -> list[int]:
+    """Return the processes that any thread of a process has started."""
+    tasks = Path(f"/proc/{process}/task").iterdir()
+    return [int(number) for task in tasks for number in (task / "children").read_text().split()]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 0), (signal.SIGTERM, -signal.SIGTERM)])
+def test_one_line_and_a_clean_end(tmp_path: Path, number: signal.Signals, status: int) -> None:
+    command = [sys.executable, "-m", "dovetail", "studio", str(tmp_path), "--port", "0", "--no-browser"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        assert server.stderr is not None
+        line = server.stdout.readline()
+        found = re.search(r"(http://127\.0\.0\.1:\d+/)\?token=([0-9a-f]{48})", line)
+        assert found, line + server.stderr.read()
+        assert str(tmp_path) in line
+        opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+        with opener.open(found[0], timeout=20) as answer:
+            assert answer.url == found[1]
+            assert b"Dovetail studio" in answer.read()
+        with pytest.raises(urllib.error.HTTPError, match="403"):
+            urllib.request.urlopen(found[1], timeout=20)
+        job = urllib.request.Request(
+            f"{found[1]}api/bench/demo", method="POST",
+            headers={"Authorization": f"Bearer {found[2]}", "Content-Type": "application/json"},
+        )  # fmt: skip
+        with urllib.request.urlopen(job, timeout=20) as answer:
+            assert json.load(answer)["state"] == "running"
+        started = children(server.pid)
+        assert len(started) == 1
+        server.send_signal(number)
+        rest = server.communicate(timeout=20)
+    assert server.returncode == status
+    assert rest == ("", "")
+    assert not Path(f"/proc/{started[0]}").exists()  # the job has ended before the server
+
+
+def test_wrong_arguments_are_named(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with listen(0) as taken:
+        port = taken.getsockname()[1]
+        for path, number, reason in (
+            (tmp_path / "gone", None, "does not exist"),
+            (tmp_path / "file", None, "is not a folder"),
+            (tmp_path, port, f"cannot listen on port {port}: Address already in use; choose another"),
+            (tmp_path, 70_000, "70000 is no port"),
+        ):
+            with pytest.raises(DovetailError, match=reason):
+                command.studio(path, port=number, no_browser=True)
+
+
+def test_next_free_port(monkeypatch: pytest.MonkeyPatch) -> None:
+    with listen(0) as taken:
+        port = taken.getsockname()[1]
+        monkeypatch.setattr(sys.modules["dovetail.studio.serve"], "FIRST_PORT", port)
+        with listen(None) as found:
+            assert found.getsockname()[0] == "127.0.0.1"
+            assert found.getsockname()[1] != port
+
+
+def test_browser_is_opened_with_the_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+    said: list[str] = []
+    monkeypatch.setattr(webbrowser, "open", opened.append)
+    monkeypatch.setattr(uvicorn.Server, "run", lambda self, sockets: time.sleep(0.2))
+    serve(tmp_path, port=0, say=said.append)
+    assert len(opened) == len(said) == 1
+    assert opened[0] in said[0]
+
+
+def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(command, "find_spec", lambda name: None)
+    with pytest.raises(DovetailError, match=r"pip install 'dovetail\[studio\]'"):
+        command.studio()
