@@ -1,6 +1,6 @@
 """Take the pictures of the studio and the report in docs/images, in a real browser: ``make screenshots``.
 
-Everything shown is made here: specialists of the embedded digits, a sculpture, an audit, and the run of table1 in results/.
+Everything shown is made here, but for the run in results: specialists of the embedded digits, a sculpture, an audit.
 Each view is taken wide and light, and as wide as a phone and dark.
 """
 

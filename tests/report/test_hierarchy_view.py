@@ -7,7 +7,6 @@ import re
 import shutil
 import subprocess
 from html.parser import HTMLParser
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ import pytest
 
 from dovetail.errors import ShapeError
 from dovetail.report import hierarchy_fragment, hierarchy_html
-from dovetail.report.hierarchy_view import SCRIPTS
+from dovetail.report.browser_files import FOLDER
 from dovetail.sculpting.drawing.layout_order import surviving
 from dovetail.sculpting.drawing.module_style import module_colour
 from dovetail.sculpting.modules.hierarchy import Hierarchy
@@ -150,7 +149,7 @@ def test_names_are_shown_as_they_stand() -> None:
     data = read.data()
     assert data["units"]["name"] == [NASTY] * 4 + [""] * 2 + ["a", NASTY]
     assert [module["name"] for module in data["modules"]] == [NASTY] * 4
-    own = "\n".join(files("dovetail.report").joinpath(name).read_text("utf-8") for name in SCRIPTS)
+    own = "\n".join(path.read_text("utf-8") for path in FOLDER.glob("hierarchy_*.js"))
     script = read.raw[-1][2]
     for line in own.splitlines():
         assert line.startswith("import ") or line.removeprefix("export ") in script

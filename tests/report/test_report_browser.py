@@ -81,10 +81,10 @@ def test_it_prints_on_few_pages_in_light_colours(pages: dict[str, Path], check: 
         page.wait_for_function(_DRAWN)
         page.evaluate(
             "addEventListener('beforeprint', () => { window.inPrint = "
-            "getComputedStyle(document.documentElement).getPropertyValue('--text').trim(); })"
+            "getComputedStyle(document.documentElement).getPropertyValue('--ink').trim(); })"
         )
         printed = page.pdf(format="A4")
-        after = page.evaluate("getComputedStyle(document.documentElement).getPropertyValue('--text').trim()")
+        after = page.evaluate("getComputedStyle(document.documentElement).getPropertyValue('--ink').trim()")
         return printed, page.evaluate("window.inPrint"), after
 
     (printed, ink, after), trouble = check(pages[kind], look, 1440, "dark")

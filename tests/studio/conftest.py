@@ -19,6 +19,8 @@ import dovetail as dt
 from dovetail.studio import create_app
 from dovetail.studio.serve import listen, server_config
 
+from .strange_folder import make_strange_folder
+
 TOKEN = "token-of-the-tests"
 PORT = 8765
 
@@ -42,11 +44,28 @@ def client() -> Iterator[ClientOf]:
     with ExitStack() as stack:
 
         def open_client(folder: Path) -> TestClient:
-            app = create_app(folder, token=TOKEN, port=PORT)
-            headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
-            return stack.enter_context(TestClient(app, base_url=f"http://127.0.0.1:{PORT}", headers=headers))
+            return stack.enter_context(client_of(folder))
 
         yield open_client
+
+
+def client_of(folder: Path) -> TestClient:
+    headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
+    app = create_app(folder, token=TOKEN, port=PORT)
+    return TestClient(app, base_url=f"http://127.0.0.1:{PORT}", headers=headers)
+
+
+@pytest.fixture(scope="module")
+def strange_root(tmp_path_factory: pytest.TempPathFactory, parts_folder: Path) -> Path:
+    """A folder with parts, and with all kinds of files that are not what they seem."""
+    return make_strange_folder(tmp_path_factory.mktemp("beside"), parts_folder)
+
+
+@pytest.fixture(scope="module")
+def strange_studio(strange_root: Path) -> Iterator[TestClient]:
+    """The app of that folder, as someone who has the token."""
+    with client_of(strange_root) as opened:
+        yield opened
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import copy
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +20,7 @@ from dovetail.studio import create_app
 from dovetail.studio.job_kinds import KINDS
 
 from .api_schema import operations
-from .conftest import PORT, TOKEN
-from .strange_folder import SECRET, make_strange_folder, what_is_outside
+from .strange_folder import SECRET, what_is_outside
 
 pytestmark = pytest.mark.slow
 
@@ -51,22 +49,13 @@ ANSWERED = {
 """Routes that some of the requests have to get an answer from, or the fuzz would be one in name only."""
 
 
-@pytest.fixture(scope="module")
-def root(tmp_path_factory: pytest.TempPathFactory, parts_folder: Path) -> Path:
-    return make_strange_folder(tmp_path_factory.mktemp("beside"), parts_folder)
-
-
-@pytest.fixture(scope="module")
-def studio(root: Path) -> Iterator[TestClient]:
-    headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
-    app = create_app(root, token=TOKEN, port=PORT)
-    with TestClient(app, base_url=f"http://127.0.0.1:{PORT}", headers=headers) as client:
-        yield client
-
-
-def all_names(root: Path) -> dict[str, list[str]]:
+def all_names(strange_root: Path) -> dict[str, list[str]]:
     """Return for each value the names of all that there is, good or not."""
-    shown = [path.relative_to(root).as_posix() for path in root.rglob("*") if ".hidden" not in path.parts]
+    shown = [
+        path.relative_to(strange_root).as_posix()
+        for path in strange_root.rglob("*")
+        if ".hidden" not in path.parts
+    ]
     return {name: [*shown, "../secret.json", "", "ä", "🦜", "x" * 1000] for name in SENSIBLE}
 
 
@@ -90,12 +79,14 @@ def with_names(schema: dict[str, Any], names: dict[str, list[str]]) -> dict[str,
     return schema
 
 
-def send(studio: TestClient, case: Any) -> int:
+def send(strange_studio: TestClient, case: Any) -> int:
     body = case.body
     content = (
         body if isinstance(body, bytes) else json.dumps(body) if isinstance(body, dict | list | str) else None
     )
-    answer: Response = studio.request(case.method, case.formatted_path, params=case.query, content=content)
+    answer: Response = strange_studio.request(
+        case.method, case.formatted_path, params=case.query, content=content
+    )
     where = f"{case.method} {case.formatted_path} {case.query} {body!r}"
     assert answer.status_code < 500, f"{where}: {answer.status_code} {answer.text}"
     assert SECRET not in answer.text, where
@@ -104,7 +95,7 @@ def send(studio: TestClient, case: Any) -> int:
     return answer.status_code
 
 
-def fuzz(studio: TestClient, schema: dict[str, Any], mode: GenerationMode) -> set[tuple[str, int]]:
+def fuzz(strange_studio: TestClient, schema: dict[str, Any], mode: GenerationMode) -> set[tuple[str, int]]:
     """Send many requests to every route, and return which route gave which status."""
     seen = set()
     for found in schemathesis.openapi.from_dict(schema).get_all_operations():
@@ -118,7 +109,7 @@ def fuzz(studio: TestClient, schema: dict[str, Any], mode: GenerationMode) -> se
         )
         @given(case=operation.as_strategy(generation_mode=mode))
         def try_out(case: Any) -> None:
-            seen.add((case.operation.path, send(studio, case)))
+            seen.add((case.operation.path, send(strange_studio, case)))
 
         try:
             try_out()
@@ -127,21 +118,23 @@ def fuzz(studio: TestClient, schema: dict[str, Any], mode: GenerationMode) -> se
     return seen
 
 
-def test_no_answer_is_a_5xx(studio: TestClient, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_answer_is_a_5xx(
+    strange_studio: TestClient, strange_root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for kind in KINDS:
         monkeypatch.setitem(KINDS, kind, "nothing")  # a module that is not there: the job ends at once
-    before = what_is_outside(root)
-    schema = create_app(root, token="", port=0).openapi()
-    sensible = fuzz(studio, with_names(schema, SENSIBLE), GenerationMode.POSITIVE)
+    before = what_is_outside(strange_root)
+    schema = create_app(strange_root, token="", port=0).openapi()
+    sensible = fuzz(strange_studio, with_names(schema, SENSIBLE), GenerationMode.POSITIVE)
     assert {path for path, status in sensible if status == 200} >= ANSWERED
-    fuzz(studio, with_names(schema, all_names(root)), GenerationMode.POSITIVE)
-    fuzz(studio, schema, GenerationMode.NEGATIVE)
-    assert what_is_outside(root) == before
+    fuzz(strange_studio, with_names(schema, all_names(strange_root)), GenerationMode.POSITIVE)
+    fuzz(strange_studio, schema, GenerationMode.NEGATIVE)
+    assert what_is_outside(strange_root) == before
 
 
-def test_every_damaged_audit_is_survived(studio: TestClient, root: Path) -> None:
-    for folder in (root / "audits").iterdir():
-        answer = studio.get("/api/audit/saved", params={"folder": f"audits/{folder.name}"})
+def test_every_damaged_audit_is_survived(strange_studio: TestClient, strange_root: Path) -> None:
+    for folder in (strange_root / "audits").iterdir():
+        answer = strange_studio.get("/api/audit/saved", params={"folder": f"audits/{folder.name}"})
         assert answer.status_code in (200, 400), (folder.name, answer.text)
 
 
@@ -151,9 +144,9 @@ def test_every_damaged_audit_is_survived(studio: TestClient, root: Path) -> None
      b"[" * 100_000, b'{"a":' * 50_000, b'{"file": 1e999}', b'{"file": ' + b"9" * 10_000 + b"}", b'{"file": {}}',
      b'{"file": "a", "file": "b"}', b"\xef\xbb\xbf{}"],
 )  # fmt: skip
-def test_bodies_that_no_schema_makes(studio: TestClient, root: Path, body: bytes) -> None:
-    for operation in operations(create_app(root, token="", port=0)):
+def test_bodies_that_no_schema_makes(strange_studio: TestClient, strange_root: Path, body: bytes) -> None:
+    for operation in operations(create_app(strange_root, token="", port=0)):
         if operation.body:
-            answer = studio.post(operation.path, content=body)
+            answer = strange_studio.post(operation.path, content=body)
             assert 400 <= answer.status_code < 500, (operation.path, answer.text)
             assert set(answer.json()) == {"error"}

@@ -105,7 +105,8 @@ def test_files_elsewhere_and_things_that_are_not_there(mixed: Path, client: Clie
     assert ask.get("/api/networks/unit", params={**file, "layer": 1, "unit": 24}).status_code == 404
     assert ask.get("/api/networks/unit", params={**file, "layer": -1, "unit": 0}).status_code == 422
     assert ask.post("/api/networks/without", json={**file, "module": 2}).status_code == 404
-    assert ask.get("/api/networks/drawing/page.py").status_code == 422
+    assert ask.get("/shared/../page.py").status_code == 404
+    assert "hierarchyView" in ask.get("/shared/hierarchy_view.js").text
 
 
 def test_a_sculpture_shows_its_modules_layers_and_edges(mixed: Path, client: ClientOf) -> None:

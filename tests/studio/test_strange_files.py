@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
 
@@ -15,8 +14,7 @@ from dovetail.studio import create_app
 from dovetail.studio.job_kinds import KINDS
 
 from .api_schema import Operation, operations
-from .conftest import PORT, TOKEN
-from .strange_folder import SECRET, make_strange_folder, what_is_outside
+from .strange_folder import SECRET, what_is_outside
 from .test_folder import BAD_NAMES
 
 SPELLINGS = [
@@ -32,33 +30,22 @@ FILE_BY_FILE = {"/api/bench/scores"}
 """Routes that say nothing of a file that they cannot open, because there are others in the same question."""
 
 
-@pytest.fixture(scope="module")
-def root(tmp_path_factory: pytest.TempPathFactory, parts_folder: Path) -> Path:
-    return make_strange_folder(tmp_path_factory.mktemp("beside"), parts_folder)
-
-
-@pytest.fixture(scope="module")
-def studio(root: Path) -> Iterator[TestClient]:
-    headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
-    app = create_app(root, token=TOKEN, port=PORT)
-    with TestClient(app, base_url=f"http://127.0.0.1:{PORT}", headers=headers) as client:
-        yield client
-
-
 @pytest.fixture(autouse=True)
 def no_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
     for kind in KINDS:
         monkeypatch.setitem(KINDS, kind, "nothing")  # a module that is not there: the job ends at once
 
 
-def ask(studio: TestClient, operation: Operation, name: str, text: str, usual: str) -> tuple[int, str, float]:
+def ask(
+    strange_studio: TestClient, operation: Operation, name: str, text: str, usual: str
+) -> tuple[int, str, float]:
     query, body = operation.filled(name, text, usual)
     pairs = [
         (key, one) for key, value in query.items() for one in (value if isinstance(value, list) else [value])
     ]
     parameters = "&".join(f"{key}={quote(str(one), safe='', errors='surrogatepass')}" for key, one in pairs)
     begun = time.monotonic()
-    answer = studio.request(
+    answer = strange_studio.request(
         operation.method,
         f"{operation.path}?{parameters}",
         content=json.dumps(body) if operation.body else None,
@@ -66,65 +53,69 @@ def ask(studio: TestClient, operation: Operation, name: str, text: str, usual: s
     return answer.status_code, answer.text, time.monotonic() - begun
 
 
-def cases(root: Path) -> list[tuple[Operation, str]]:
-    found = [(one, name) for one in operations(create_app(root, token="", port=0)) for name in one.texts()]
+def cases(strange_root: Path) -> list[tuple[Operation, str]]:
+    found = [
+        (one, name) for one in operations(create_app(strange_root, token="", port=0)) for name in one.texts()
+    ]
     # If the schema were read wrongly, nothing would be tested.
     assert {one.path.split("/")[2] for one, _ in found} >= {"bench", "draw", "networks", "audit", "runs"}
     return found
 
 
-def test_bad_names_are_refused_everywhere(studio: TestClient, root: Path) -> None:
+def test_bad_names_are_refused_everywhere(strange_studio: TestClient, strange_root: Path) -> None:
     usual = "digits-0-seed0.safetensors"
-    before = what_is_outside(root)
-    for operation, name in cases(root):
+    before = what_is_outside(strange_root)
+    for operation, name in cases(strange_root):
         optional = not {**operation.query, **operation.body}[name]["required"]
         for text in BAD_NAMES:
             if optional and not text:  # nothing was named
                 continue
-            status, said, _ = ask(studio, operation, name, text, usual)
+            status, said, _ = ask(strange_studio, operation, name, text, usual)
             where = f"{operation.method} {operation.path} with {name} = {text!r}: {status} {said:.200}"
             if operation.path in FILE_BY_FILE and status == 200:
                 assert "null" in said, where
                 assert not any(sign.isdigit() for sign in said.replace(json.dumps(text), "")), where
-            else:  # the root itself may be named by a dot, but there is no audit and no run in it
+            else:  # the strange_root itself may be named by a dot, but there is no audit and no run in it
                 assert 400 <= status < 500, where
                 assert set(json.loads(said)) == {"error"}, where
             assert SECRET not in said, where
             assert "root:x:" not in said, where
-    assert what_is_outside(root) == before
+    assert what_is_outside(strange_root) == before
 
 
-def test_strange_names_and_files_are_survived_everywhere(studio: TestClient, root: Path) -> None:
+def test_strange_names_and_files_are_survived_everywhere(
+    strange_studio: TestClient, strange_root: Path
+) -> None:
     usual = "digits-0-seed0.safetensors"
-    before = what_is_outside(root)
-    for operation, name in cases(root):
+    before = what_is_outside(strange_root)
+    for operation, name in cases(strange_root):
         for text in SPELLINGS:
-            status, said, seconds = ask(studio, operation, name, text, usual)
+            status, said, seconds = ask(strange_studio, operation, name, text, usual)
             where = f"{operation.method} {operation.path} with {name} = {text!r}: {status} {said:.200}"
             assert status < 500, where
             assert SECRET not in said, where
             assert "root:x:" not in said, where
             assert seconds < 5, where  # a gigabyte, or a pipe that waits, would take longer
-    assert what_is_outside(root) == before  # and no pickle was run
+    assert what_is_outside(strange_root) == before  # and no pickle was run
 
 
-def test_lists_name_what_cannot_be_opened(studio: TestClient) -> None:
+def test_lists_name_what_cannot_be_opened(strange_studio: TestClient) -> None:
     for path in ("/api/bench/parts", "/api/draw/parts", "/api/networks/files", "/api/audit", "/api/runs"):
-        answer = studio.get(path)
+        answer = strange_studio.get(path)
         assert answer.status_code == 200, answer.text
         assert "link.safetensors" not in answer.text
         assert SECRET not in answer.text
 
 
 @pytest.mark.parametrize("name", ["large.safetensors", "large.pt"])
-def test_a_gigabyte_is_refused_with_its_size(studio: TestClient, name: str) -> None:
-    answer = studio.get("/api/networks/open", params={"file": name})
+def test_a_gigabyte_is_refused_with_its_size(strange_studio: TestClient, name: str) -> None:
+    answer = strange_studio.get("/api/networks/open", params={"file": name})
     assert answer.status_code == 400
     assert name in answer.json()["error"]
     assert "MB" in answer.json()["error"]
 
 
-def test_a_truncated_file_is_named(studio: TestClient) -> None:
-    answer = studio.get("/api/networks/open", params={"file": "truncated.safetensors"})
+def test_a_truncated_file_is_named(strange_studio: TestClient) -> None:
+    answer = strange_studio.get("/api/networks/open", params={"file": "truncated.safetensors"})
     assert answer.status_code == 400
     assert "truncated.safetensors" in answer.json()["error"]

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from functools import cache
 from html import escape
-from importlib.resources import files
 
 from ..sculpting.drawing.layout_order import surviving
 from ..sculpting.drawing.module_style import checked_names, counted, unused_note
 from ..sculpting.modules.hierarchy import Hierarchy
+from .browser_files import script, style
 from .hierarchy_data import USUAL_WIDTH, hierarchy_data
 from .page import Page, json_in_html
 
-SCRIPTS = ("hierarchy_graph.js", "hierarchy_drawing.js", "hierarchy_view.js")
-"""What draws, in the order in which the later need the earlier."""
+_SCRIPTS = ("hierarchy_graph.js", "hierarchy_drawing.js", "hierarchy_view.js")
 
 _START = """\
 const figure = document.currentScript.closest("figure");
@@ -108,12 +105,12 @@ def hierarchy_fragment(
         checked_names(module_names, "M", len(hierarchy.modules), "modules"),
     )
     data = hierarchy_data(hierarchy, names)
-    folder, note = files(__package__), unused_note(hierarchy, drawn=False)
+    note = unused_note(hierarchy, drawn=False)
     width, height = data["width"], data["height"]
     kind = ' class="wide"' if width > USUAL_WIDTH else ""  # which scrolls; others shrink, but stay readable
     return (
         '<figure class="hierarchy">\n'
-        f"<style>\n{folder.joinpath('hierarchy_view.css').read_text('utf-8')}</style>\n"
+        f"<style>\n{style('hierarchy_view.css')}</style>\n"
         '<div class="hierarchy-tools"><button type="button">All units</button>'
         f"<span>{escape(note)}</span></div>\n"
         f'<p class="hierarchy-about">{escape(_HINT)}</p>\n'
@@ -122,14 +119,5 @@ def hierarchy_fragment(
         f'style="min-width: {min(width, 560):g}px"></svg>\n</div>\n'
         "<noscript>The drawing needs JavaScript.</noscript>\n"
         f'<script type="application/json">{json_in_html(data)}</script>\n'
-        f"<script>\n{_script()}</script>\n</figure>"
+        f"<script>\n{script(*_SCRIPTS, start=_START)}</script>\n</figure>"
     )
-
-
-@cache
-def _script() -> str:
-    """Return the scripts, which the studio imports one by one, as one for a page that has no other file."""
-    folder = files(__package__)
-    text = "\n".join(folder.joinpath(name).read_text("utf-8") for name in SCRIPTS)
-    plain = re.sub(r"^import .*\n\n?|^export ", "", text, flags=re.MULTILINE)
-    return f"(() => {{\n{plain}\n{_START}}})();\n"

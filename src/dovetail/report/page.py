@@ -7,12 +7,12 @@ import re
 from base64 import b64encode
 from collections.abc import Mapping
 from html import escape
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .._version import __version__
 from ..writing import write_whole
+from .browser_files import script, style
 from .prose import paragraphs, prose_html
 from .table import Marks, table_html
 
@@ -186,15 +186,13 @@ class Page:
 
     def to_html(self) -> str:
         """Return the page as it would be saved."""
-        folder = files(__package__)
         scripts = ""
         if self._charts:
             from plotly.offline import get_plotlyjs
 
-            own = folder.joinpath("page.js").read_text("utf-8")
             scripts = (
                 "<noscript>The charts need JavaScript.</noscript>\n"
-                f"<script>{get_plotlyjs()}</script>\n<script>\n{own}</script>\n"
+                f"<script>{get_plotlyjs()}</script>\n<script>\n{script('chart_look.js', 'page.js')}</script>\n"
             )
         head = f'<header>\n<h1>{escape(self.title)}</h1>\n<div class="intro">{paragraphs(self.intro)}</div>\n</header>'
         body = "\n".join([head, *self._contents(), *self._blocks])
@@ -204,7 +202,7 @@ class Page:
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
             f'<meta name="generator" content="dovetail {__version__}">\n'
             f'<title>{escape(self.title)}</title>\n<link rel="icon" href="data:,">\n'
-            f"<style>\n{folder.joinpath('page.css').read_text('utf-8')}</style>\n</head>\n"
+            f"<style>\n{style('page.css')}</style>\n</head>\n"
             f"<body>\n<main>\n{body}\n</main>\n{scripts}</body>\n</html>\n"
         )
 

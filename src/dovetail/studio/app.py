@@ -10,6 +10,7 @@ from pathlib import Path
 from fastapi import FastAPI, Request, Response
 from fastapi.staticfiles import StaticFiles
 
+from ..report.browser_files import FOLDER
 from . import job_routes
 from .errors import answer_errors
 from .folder import StudioFolder
@@ -62,3 +63,4 @@ def _add_pages(app: FastAPI) -> None:
 
     app.get("/static/plotly.js", include_in_schema=False)(plotly_script)
     app.mount("/static", pages)
+    app.mount("/shared", StaticFiles(directory=FOLDER))  # what reports have inside

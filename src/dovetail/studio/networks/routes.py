@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
-from typing import Annotated, Literal
+from typing import Annotated
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
 
 from ...errors import SpecError
@@ -77,12 +76,3 @@ def take_out(studio: StudioOf, wish: TakeOut) -> WithoutModule:
         wish.file, wish.grouping, wish.clusters, wish.strongest
     )
     return without_module(network, groups.hierarchy, wish.module)
-
-
-@router.get("/drawing/{name}", response_class=Response)
-def read_drawing(
-    name: Literal["hierarchy_graph.js", "hierarchy_drawing.js", "hierarchy_view.js", "hierarchy_view.css"],
-) -> Response:
-    """Return the script or the style that draws modules, the same as in reports."""
-    kind = "text/css" if name.endswith(".css") else "text/javascript"
-    return Response(files("dovetail.report").joinpath(name).read_bytes(), media_type=f"{kind}; charset=utf-8")

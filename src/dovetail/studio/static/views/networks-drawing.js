@@ -1,6 +1,6 @@
 // The drawing of modules, the same as in reports; here it also says which unit is pointed at.
 
-import { hierarchyView } from "/api/networks/drawing/hierarchy_view.js";
+import { hierarchyView } from "/shared/hierarchy_view.js";
 import { h } from "../js/elements.js";
 
 const SVG = "http://www.w3.org/2000/svg";

@@ -1,0 +1,30 @@
+// How charts look, in reports and in the studio: the page's colours, and few buttons.
+
+// What a figure does not set itself comes from this template.
+export function chartTemplate() {
+  const style = getComputedStyle(document.documentElement);
+  const colour = (name) => style.getPropertyValue(name).trim();
+  const clear = "rgba(0,0,0,0)";
+  const line = colour("--line");
+  const axis = { gridcolor: line, linecolor: line, zerolinecolor: colour("--quiet"), automargin: true };
+  return {
+    layout: {
+      paper_bgcolor: clear,
+      plot_bgcolor: clear,
+      font: { color: colour("--ink"), family: getComputedStyle(document.body).fontFamily, size: 13 },
+      margin: { l: 10, r: 10, t: 40, b: 10 },
+      modebar: { bgcolor: clear, color: colour("--quiet"), activecolor: colour("--ink") },
+      xaxis: axis,
+      yaxis: axis,
+    },
+  };
+}
+
+// Only these buttons: among plotly's own is one that sends the data to its makers' server.
+export const chartConfig = {
+  responsive: true,
+  displaylogo: false,
+  showSendToCloud: false,
+  plotlyServerURL: "",
+  modeBarButtons: [["toImage", "resetScale2d"]],
+};
