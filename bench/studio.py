@@ -30,7 +30,7 @@ from dovetail.specialists.compose import compose_quietly
 from dovetail.specialists.composite import Method
 from dovetail.specialists.packed import pack
 from dovetail.studio import create_app
-from dovetail.studio.serve import listen, server_config
+from dovetail.studio.serve import compute_politely, listen, server_config
 
 NET, KEPT, TOKEN = "mlp:512", 0.01, "speed"
 REQUESTS = 20
@@ -54,7 +54,7 @@ def make_parts(folder: Path, data: Dataset, net: str, kept: float) -> list[Speci
 
 @contextmanager
 def studio(folder: Path) -> Iterator[Ask]:
-    """Run a studio, and yield how to ask it."""
+    """Run a studio as `serve` does, and yield how to ask it."""
     with listen(0) as listening:
         port = listening.getsockname()[1]
         server = uvicorn.Server(server_config(create_app(folder, token=TOKEN, port=port)))
@@ -120,6 +120,7 @@ def composites(ask: Ask, team: list[Specialist], data: Dataset, method: Method, 
 
 def main() -> None:
     data = dt.load("lines")
+    compute_politely()
     print(f"{os.cpu_count()} cores, {torch.get_num_threads()} threads; {NET}, {len(data.test):,} test images")
     print(f"{'':58s}   median      longest      Composite.evaluate")
     with tempfile.TemporaryDirectory() as name:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
+from ..errors import FileFormatError
+from ..file_header import read_header
 from ..nets.checkpoint import load_checkpoint
 from ..prune import layer_chain
 
@@ -18,11 +18,9 @@ _MOST_NAMES = 8
 def is_part(path: Path) -> bool:
     """Whether a file says that it is one of our specialists or composites."""
     try:
-        with safe_open(path, framework="pt") as file:
-            content = json.loads((file.metadata() or {}).get("dovetail", "null"))
-    except (SafetensorError, OSError, ValueError):
+        return read_header(path).get("schema") == "dovetail/1"
+    except FileFormatError:
         return False  # reading it as weights says what is wrong with it, if anything is
-    return isinstance(content, dict) and content.get("schema") == "dovetail/1"
 
 
 def read_tensors(path: Path) -> dict[str, Tensor]:

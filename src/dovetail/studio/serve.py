@@ -16,6 +16,7 @@ import uvicorn
 from ..errors import DovetailError
 from .app import create_app
 from .folder import StudioFolder
+from .landing import LandingPage
 
 _ADDRESS = "127.0.0.1"
 FIRST_PORT = 8765
@@ -53,12 +54,33 @@ def serve(
     token = secrets.token_hex(24)
     url = f"http://{_ADDRESS}:{number}/?token={token}"
     say(f"Dovetail studio of {shown.root}: {url} (Ctrl-C ends it)")
-    if browser:  # in a thread, because a browser in the terminal would hold up the server it asks
-        threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
-    with listening, contextlib.suppress(KeyboardInterrupt):  # the way to end it, and no failure
+    with listening, contextlib.ExitStack() as at_end, contextlib.suppress(KeyboardInterrupt):  # the way to end it
+        if browser:  # in a thread, because a browser in the terminal would hold up the server it asks
+            page = at_end.enter_context(contextlib.closing(LandingPage(url)))
+            threading.Thread(target=webbrowser.open, args=(page.url,), daemon=True).start()
+        compute_politely()
         # The slowest part, and after the address: the socket listens already, and lets the browser wait.
-        server = uvicorn.Server(server_config(create_app(shown, token=token, port=number)))
-        server.run(sockets=[listening])
+        app = create_app(shown, token=token, port=number)
+        _Server(server_config(app), at_end.close).run(sockets=[listening])
+
+
+class _Server(uvicorn.Server):
+    """A server that tidies up before the signal that has ended it is passed on, which may end the process at once."""
+
+    def __init__(self, config: uvicorn.Config, tidy_up: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._tidy_up = tidy_up
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().shutdown(sockets)
+        self._tidy_up()
+
+
+def compute_politely() -> None:
+    """Compute in one thread a request: at these sizes several gain little, and on a busy machine they lose much."""
+    import torch
+
+    torch.set_num_threads(1)
 
 
 def server_config(app: object) -> uvicorn.Config:

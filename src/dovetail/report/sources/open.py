@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 from ...errors import DovetailError
+from ...file_header import read_header
 from .audit import AuditSource, audit_file, read_audit
-from .header import read_header, tensor_files
 from .parts import PartsSource, is_part, read_parts
 from .run import RunSource, is_run, read_run
 from .sculpture import SculptureSource, is_hierarchy, is_statue, read_modules, read_statues
@@ -59,7 +60,7 @@ def _file(path: Path) -> Source:
 
 
 def _folder(path: Path) -> Source:
-    headers = {file: read_header(file) for file in tensor_files(path)}
+    headers = {file: read_header(file) for file in _tensor_files(path)}
     parts = [file for file, header in headers.items() if is_part(header)]
     statues = [file for file, header in headers.items() if is_statue(header)]
     modules = sorted(file for file in path.glob("*.json") if is_hierarchy(file))
@@ -102,3 +103,12 @@ def _nothing_in(path: Path, modules: list[Path]) -> str:
         more = ", ..." if len(inside) > _MOST_NAMED else ""
         return f"holds folders that a report takes one of ({', '.join(inside[:_MOST_NAMED])}{more})"
     return "holds nothing that a report can be made of"
+
+
+def _tensor_files(folder: Path) -> list[Path]:
+    """Return a folder's ``.safetensors`` files, by name with numbers in their order."""
+    return sorted((path for path in folder.glob("*.safetensors") if path.is_file()), key=_by_number)
+
+
+def _by_number(path: Path) -> list[tuple[int, str]]:
+    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", path.name)]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from ...file_header import read_header
 from ...specialists import Composite, Specialist, open_file
 from ...specialists.manifest import SCHEMA
-from .header import read_header
 
 MOST_FILES = 300
 """In a folder; more would take long to read and make a page that nobody reads."""

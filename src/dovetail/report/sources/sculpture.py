@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ...errors import DovetailError, FileFormatError
+from ...file_header import read_header
 from ...sculpting import Hierarchy, Statue, open_statue
 from ...sculpting.files import SCHEMA
 from ...sculpting.modules.hierarchy_json import SCHEMA as HIERARCHY_SCHEMA
 from ...sculpting.modules.hierarchy_json import read_hierarchy
-from .header import read_header
 
 MOST_FILES = 300
 _LARGEST_CONFIG = 100_000

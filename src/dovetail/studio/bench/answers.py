@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from ...data.presence import presence
 from ...report.charts import confusion_chart, per_class_chart
 from ...specialists import Composite
 from ...specialists.score import Score
@@ -14,7 +15,6 @@ from ..figures import figure_json
 from .bench import Measured
 from .compatibilities import FitTable
 from .groups import Group, group_specialists, record_of
-from .held_data import presence
 from .listing import Found, Inventory
 from .methods import ABOUT, offered
 from .same_code import SameCode

@@ -14,18 +14,19 @@ from ...errors import DovetailError
 from ...specialists import Composite, Part, Score, Specialist
 from ...specialists.composite import Method
 from ...specialists.score import score_logits
+from ...specialists.suitable_data import check_data, data_note
 from ..folder import StudioFolder
+from ..held_data import DataShelf, HeldData, shelf_of
 from ..studio import Studio
 from .compatibilities import Compatibilities, FitTable
 from .forward import Outputs
-from .held_data import DataShelf, HeldData, presence
 from .listing import Catalogue, Inventory
 from .methods import put_together
 from .opened import OpenedParts
 from .recent import Recent
 from .same_code import SameCode, same_code
 
-PATIENCE = 0.06
+PATIENCE = 0.05
 """Seconds of computing after which an answer goes out with what is known; the page asks again for the rest."""
 
 _MOST_FITTED, _MOST_SCORES = 64, 1000
@@ -63,11 +64,11 @@ class Bench:
     Requests come from several threads, and one that computes has the machine to itself.
     """
 
-    def __init__(self, folder: StudioFolder) -> None:
+    def __init__(self, folder: StudioFolder, data: DataShelf | None = None) -> None:
         self.folder = folder
         self._catalogue = Catalogue(folder)
         self._opened = OpenedParts(folder)
-        self._data = DataShelf()
+        self._data = data or DataShelf()
         self._outputs = Outputs()
         self._fits = Compatibilities()
         self._fitted = Recent[Composite](_MOST_FITTED)
@@ -159,13 +160,9 @@ class Bench:
         return same_code([self.folder.resolve(file) for file in dict.fromkeys(files)], method, data)
 
     def _data_of(self, part: Part) -> tuple[HeldData | None, str]:
-        name = part.specialists[0].record.data
-        there = presence(name)
-        if not there.here:
-            return None, there.note
         try:
-            data = self._data.get(name)
-            data.check(part.basis)
+            data = self._data.get(part.specialists[0].record.data)
+            check_data(part.basis, data)
         except DovetailError as error:
             return None, str(error)
         return data, ""
@@ -192,11 +189,11 @@ class Bench:
             if len(logits) == len(data.test):
                 with self._lock:
                     self._scores.keep(key, score)
-        return Measured(part, score, score.samples, len(data.test), data.name, data.note(record.fingerprint))
+        return Measured(part, score, score.samples, len(data.test), data.name, data_note(record, data))
 
 
 def bench_of(studio: Studio) -> Bench:
     """Return a studio's bench, for ``studio.only``."""
     # Charts load plotly when the first is made, which takes longer than all the rest of an answer.
     threading.Thread(target=import_module, args=("plotly.graph_objects",), daemon=True).start()
-    return Bench(studio.folder)
+    return Bench(studio.folder, studio.only(shelf_of))

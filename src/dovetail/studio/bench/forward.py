@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from ...specialists import Composite, Part, Specialist, mix_logits
 from ...specialists.networks import network_of
-from .held_data import HeldData
+from ..held_data import HeldData
 from .recent import Recent
 from .rows import Rows
 

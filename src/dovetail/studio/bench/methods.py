@@ -8,7 +8,7 @@ from ...specialists import Composite, Specialist
 from ...specialists.compose import compose_quietly
 from ...specialists.composite import Method
 from ...specialists.fitting import in_own_slots, needs_statistics
-from .held_data import HeldData
+from ..held_data import HeldData
 
 ABOUT: dict[Method, str] = {
     "sum": "adds the weights",

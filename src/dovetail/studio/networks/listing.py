@@ -10,12 +10,12 @@ from pydantic import BaseModel
 from torch.serialization import get_unsafe_globals_in_checkpoint
 
 from ...errors import DovetailError, FileFormatError
+from ...file_header import read_header
 from ...sculpting.files import SCHEMA as STATUE
 from ...sculpting.modules.hierarchy_json import SCHEMA as MODULES
 from ...specialists.manifest import SCHEMA as PART
 from ..folder import StudioFolder
 from .limits import MOST_TEXT_BYTES, check_bytes
-from .reading import manifest_of, schema_of
 
 _TORCH = (".pt", ".pth", ".ckpt", ".bin")
 _MOST = 500
@@ -64,7 +64,7 @@ def _kind(path: Path) -> Literal["sculpture", "specialist or composite", "checkp
     if path.name.endswith(_TORCH):
         _check_torch(path)
         return "checkpoint"
-    schema = schema_of(manifest_of(path))
+    schema = read_header(path).get("schema")
     return "sculpture" if schema == STATUE else "specialist or composite" if schema == PART else "checkpoint"
 
 

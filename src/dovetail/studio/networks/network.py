@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from ...prune.layers import Layer
 from ...sculpting.drawing.module_style import checked_names
 from ...sculpting.modules.hierarchy import Hierarchy, Unit
+from ..held_data import DataShelf
 from .yardstick import Yardstick
 
 Kind = Literal["sculpture", "specialist", "composite", "modules", "checkpoint"]
@@ -43,7 +44,8 @@ class Network:
     build : callable, optional
         Makes a network that can be run of such tensors.
     yardstick : callable, optional
-        Gives what its outputs are measured by. It may have to load data, so it is called only when asked for.
+        Gives what its outputs are measured by. It may have to load data, so it is called only when asked for, with
+        where to find it.
     output_names : tuple of str, optional
         What its outputs are called.
     owners : mapping of str to set of Unit
@@ -59,7 +61,7 @@ class Network:
     chain: tuple[Layer, ...]
     hierarchy: Hierarchy | None = None
     build: Callable[[Mapping[str, Tensor]], nn.Module] | None = None
-    yardstick: Callable[[], Yardstick] | None = None
+    yardstick: Callable[[DataShelf], Yardstick] | None = None
     output_names: Sequence[str] | None = None
     owners: Mapping[str, frozenset[Unit]] = field(default_factory=dict)
     doubt: str = ""

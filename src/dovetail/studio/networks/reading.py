@@ -8,11 +8,11 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from safetensors import SafetensorError, safe_open
 from torch import Tensor, nn
 
 from ...cluster.weights_file import read_tensors
 from ...errors import DataError, FileFormatError, ShapeError
+from ...file_header import read_header
 from ...nets.checkpoint import is_safetensors
 from ...prune import layer_chain
 from ...prune.layers import Layer
@@ -21,11 +21,12 @@ from ...sculpting import Hierarchy, Statue, open_statue
 from ...sculpting.files import SCHEMA as STATUE
 from ...sculpting.pruning.start import perceptron_of
 from ...specialists import Composite, Specialist, open_file
+from ...specialists.files import read_file_manifest
 from ...specialists.manifest import SCHEMA as PART
-from ...specialists.manifest import read_manifest
 from ...specialists.networks import network_of
+from ...specialists.suitable_data import check_data, data_note
+from ..held_data import DataShelf
 from .limits import MOST_BYTES, MOST_TEXT_BYTES, check_bytes, check_shapes, dense_shapes
-from .local_data import held_split
 from .network import Network, matrices_of
 from .owners import owners_of
 from .yardstick import Yardstick, of_boolean, of_data, of_nothing
@@ -51,41 +52,16 @@ def _read(path: Path) -> Network:
     check_bytes(path, MOST_TEXT_BYTES if path.suffix == ".json" else MOST_BYTES)
     if path.suffix == ".json":
         return _of_modules(path)
-    manifest = manifest_of(path) if is_safetensors(path) else ""
-    schema = schema_of(manifest)
-    if schema == STATUE:
-        return _of_sculpture(path, manifest)
-    if schema == PART:
-        return _of_part(path, manifest)
+    header = read_header(path) if is_safetensors(path) else {}
+    if header.get("schema") == STATUE:
+        return _of_sculpture(path, header)
+    if header.get("schema") == PART:
+        return _of_part(path)
     return _of_weights(path)
 
 
-def manifest_of(path: Path) -> str:
-    """Return what a safetensors file says of itself, empty where it is none of ours."""
-    try:
-        with safe_open(path, framework="pt") as file:
-            return str((file.metadata() or {}).get("dovetail", ""))
-    except (SafetensorError, OSError) as error:
-        raise FileFormatError(f"{path.name!r} is damaged or cut short ({str(error)[:100]})") from error
-
-
-def schema_of(manifest: str) -> str | None:
-    """Return the schema that a manifest names.
-
-    Examples
-    --------
-    >>> schema_of('{"schema": "dovetail/1"}'), schema_of("")
-    ('dovetail/1', None)
-    """
-    try:
-        content = json.loads(manifest or "null")
-    except (ValueError, RecursionError):
-        return None
-    return content.get("schema") if isinstance(content, dict) else None
-
-
-def _of_sculpture(path: Path, manifest: str) -> Network:
-    widths = [whole(width) for width in take(json.loads(manifest), "widths", list)]
+def _of_sculpture(path: Path, header: Mapping[str, object]) -> Network:
+    widths = [whole(width) for width in take(header, "widths", list)]
     check_shapes(path.name, dense_shapes(widths))
     statue = open_statue(path)
     facts = {"made for": statue.task, "seed": str(statue.seed), "outcome": statue.outcome}
@@ -98,15 +74,18 @@ def _of_sculpture(path: Path, manifest: str) -> Network:
     )  # fmt: skip
 
 
-def _of_statue(statue: Statue) -> Yardstick:
+def _of_statue(statue: Statue, shelf: DataShelf) -> Yardstick:
     # A data set names its outputs, a truth table does not.
     if statue.output_names is None:
         return of_boolean(statue.task, statue.widths[0], statue.accuracy)
-    return _on_data(statue.task, None, (statue.widths[0],))
+    try:
+        return of_data(shelf.get(statue.task))
+    except DataError as error:
+        return of_nothing((statue.widths[0],), str(error))
 
 
-def _of_part(path: Path, manifest: str) -> Network:
-    basis = read_manifest(manifest).basis
+def _of_part(path: Path) -> Network:
+    basis = read_file_manifest(path).basis
     check_shapes(path.name, [tensor.shape for tensor in network_of(basis, None).state_dict().values()])
     part = open_file(path)
     facts = {"network": str(basis.net), "knows": part.knows, "data": part.specialists[0].record.data}
@@ -123,16 +102,14 @@ def _of_part(path: Path, manifest: str) -> Network:
     )  # fmt: skip
 
 
-def _of_classes(part: Specialist | Composite) -> Yardstick:
+def _of_classes(part: Specialist | Composite, shelf: DataShelf) -> Yardstick:
     record = part.specialists[0].record
-    return _on_data(record.data, record.fingerprint, part.basis.input_shape)
-
-
-def _on_data(name: str, fingerprint: str | None, input_shape: tuple[int, ...]) -> Yardstick:
     try:
-        return of_data(held_split(name, fingerprint))
+        data = shelf.get(record.data)
+        check_data(part.basis, data)
     except DataError as error:
-        return of_nothing(input_shape, str(error))
+        return of_nothing(part.basis.input_shape, str(error))
+    return of_data(data, data_note(record, data))
 
 
 def _of_modules(path: Path) -> Network:
@@ -163,10 +140,14 @@ def _of_weights(path: Path) -> Network:
     if foreign:
         doubt = f"It cannot be run: {foreign!r} is neither the weights nor the bias of a dense layer."
         return Network("checkpoint", "Weights from a file", facts, tensors, chain, doubt=doubt)
-    yardstick = partial(of_nothing, (chain[0].inputs,), "the file says nothing of its data")
     return Network(
-        "checkpoint", "Weights from a file", facts, tensors, chain, None, _dense, yardstick, doubt=ASSUMED
-    )
+        "checkpoint", "Weights from a file", facts, tensors, chain, None,
+        _dense, partial(_of_inputs, chain[0].inputs), doubt=ASSUMED,
+    )  # fmt: skip
+
+
+def _of_inputs(count: int, _: DataShelf) -> Yardstick:
+    return of_nothing((count,), "the file says nothing of its data")
 
 
 def _dense(tensors: Mapping[str, Tensor]) -> nn.Module:

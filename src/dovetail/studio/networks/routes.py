@@ -8,6 +8,7 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
 
 from ...errors import SpecError
+from ..held_data import shelf_of
 from ..studio import StudioOf
 from .grouping import Grouping, Groups
 from .listing import NetworkFiles, list_networks
@@ -75,4 +76,4 @@ def take_out(studio: StudioOf, wish: TakeOut) -> WithoutModule:
     network, groups = studio.only(OpenedNetworks).groups(
         wish.file, wish.grouping, wish.clusters, wish.strongest
     )
-    return without_module(network, groups.hierarchy, wish.module)
+    return without_module(network, groups.hierarchy, wish.module, studio.only(shelf_of))

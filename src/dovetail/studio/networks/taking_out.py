@@ -15,6 +15,7 @@ from torch import Tensor
 
 from ...sculpting.drawing.module_style import composition
 from ...sculpting.modules.hierarchy import Hierarchy, Unit
+from ..held_data import DataShelf
 from ..missing import MissingError
 from .measuring import Measured, is_broken, measured
 from .network import Network, inputs_per_unit
@@ -47,7 +48,9 @@ class WithoutModule(BaseModel):
     outputs: list[OutputWithout]
 
 
-def without_module(network: Network, hierarchy: Hierarchy, module: int) -> WithoutModule:
+def without_module(
+    network: Network, hierarchy: Hierarchy, module: int, shelf: DataShelf | None = None
+) -> WithoutModule:
     """Return what happens to each output when all units of a module are 0.
 
     Parameters
@@ -58,6 +61,8 @@ def without_module(network: Network, hierarchy: Hierarchy, module: int) -> Witho
         Its modules.
     module : int
         Which to take out, from 0.
+    shelf : DataShelf, optional
+        Where to find the data to measure on.
     """
     if not 0 <= module < len(hierarchy.modules):
         raise MissingError(
@@ -67,7 +72,7 @@ def without_module(network: Network, hierarchy: Hierarchy, module: int) -> Witho
     units = hierarchy.modules[module]
     removed = frozenset(unit for unit in units if unit[0] < layers - 1)
     reached = reached_outputs(network, removed)
-    measure, found = _measured(network, removed)
+    measure, found = _measured(network, removed, shelf or DataShelf())
     outputs = [
         OutputWithout(
             name=name, before=before, after=after, reached=number in reached, own=(layers - 1, number) in units,
@@ -110,11 +115,13 @@ def reached_outputs(network: Network, units: Iterable[Unit]) -> set[int]:
     return set(np.flatnonzero(alive[-1]).tolist())
 
 
-def _measured(network: Network, removed: frozenset[Unit]) -> tuple[Measure | None, Measured]:
+def _measured(
+    network: Network, removed: frozenset[Unit], shelf: DataShelf
+) -> tuple[Measure | None, Measured]:
     if network.build is None or network.yardstick is None:
         nothing: list[float | None] = [None] * len(network.outputs)
         text = "Nothing can be measured here. Broken: a path leads from the module to the output."
         return None, Measured(nothing, nothing, text)
-    yardstick = network.yardstick()
+    yardstick = network.yardstick(shelf)
     whole, less = (network.build(tensors) for tensors in (network.tensors, without_units(network, removed)))
     return yardstick.measure, measured(whole, less, yardstick)

@@ -11,7 +11,7 @@ from torch import Tensor
 from ...data import BooleanTask, boolean_task
 from ...data.boolean.table import input_table
 from ...errors import DovetailError
-from .local_data import HeldSplit
+from ..held_data import HeldData
 
 Measure = Literal["bits", "classes", "movement"]
 
@@ -70,20 +70,21 @@ def of_boolean(task: str, inputs: int, accuracy: float) -> Yardstick:
     return Yardstick("bits", f"share of {what} that are {right}", rows)
 
 
-def of_data(data: HeldSplit) -> Yardstick:
-    """Return the test split of a data set.
+def of_data(data: HeldData, note: str = "") -> Yardstick:
+    """Return the test split of a data set, and say a note about it.
 
     Examples
     --------
-    >>> from dovetail.studio.networks.local_data import held_split
-    >>> of_data(held_split("digits")).text
+    >>> from dovetail.studio.held_data import DataShelf
+    >>> of_data(DataShelf().get("digits")).text
     'accuracy on each class of the test split of digits'
     """
     if data.task == "values":
-        return of_nothing(tuple(data.split.x.shape[1:]), f"{data.name} has neither bits nor classes")
+        return of_nothing(data.input_shape, f"{data.name} has neither bits nor classes")
     measure: Measure = "bits" if data.task == "bits" else "classes"
     what = "share that is right" if measure == "bits" else "accuracy on each class"
-    return Yardstick(measure, f"{what} of the test split of {data.name}", data.split.x, data.split.y)
+    text = f"{what} of the test split of {data.name}"
+    return Yardstick(measure, f"{text} ({note})" if note else text, data.test.x, data.test.y)
 
 
 def of_nothing(input_shape: tuple[int, ...], why: str = "") -> Yardstick:

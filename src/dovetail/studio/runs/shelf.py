@@ -1,0 +1,162 @@
+"""How far the runs of a studio are, and what came of them."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel
+
+from ...engine.folder_lock import is_worked_in, worked_in_since
+from ...engine.run import tables_at
+from ...engine.run_folder import CONFIG
+from ...errors import DovetailError, FileFormatError
+from ...recipes import Finished
+from ...recipes.recipe import Scale
+from ..folder import StudioFolder
+from ..studio import Studio
+from .found_run import FoundRun, find_run
+from .pace import Pace, Sight
+from .results import Results
+from .tables import ShownTable, readable, shown_table
+
+
+class RunState(BaseModel):
+    """How far a run is; times in seconds, dates in seconds since 1970.
+
+    ``share`` is how much is done; while it runs, units weigh what they should cost. ``left`` is there when the studio
+    has seen the run move.
+    """
+
+    name: str
+    recipe: str
+    title: str
+    shows: str
+    scale: Scale
+    state: Literal["complete", "running", "stopped"]
+    units: int
+    done: int
+    share: float
+    left: float | None
+    changed: float | None
+
+
+class DamagedRun(BaseModel):
+    """A run folder that cannot be shown, and why."""
+
+    name: str
+    problem: str
+
+
+class MadeWith(BaseModel):
+    """What finished units ran on, with which versions of Dovetail, and how many seconds they took in all."""
+
+    devices: list[str]
+    versions: list[str]
+    seconds: float
+
+
+class Shelf:
+    """The run folders of a studio; results that have not changed are not read again.
+
+    Parameters
+    ----------
+    studio : Studio
+        Whose folder is looked through.
+    """
+
+    def __init__(self, studio: Studio) -> None:
+        self._folder: StudioFolder = studio.folder
+        self._results = Results(studio.folder)
+        self._pace = Pace()
+
+    def runs(self, configs: Sequence[str]) -> tuple[list[RunState], list[DamagedRun]]:
+        """Return how far the runs are whose ``config.yaml`` files are named, and those that cannot be shown."""
+        good: list[RunState] = []
+        bad: list[DamagedRun] = []
+        for config in configs:
+            name = Path(config).parent.as_posix()
+            try:
+                good.append(self.state(find_run(self._folder, name)))
+            except FileFormatError as error:
+                # Other programs have files of that name too; only one that is a run's can be damaged.
+                if _is_ours(self._folder.root / config):
+                    bad.append(DamagedRun(name=name, problem=str(error)))
+            except DovetailError as error:
+                bad.append(DamagedRun(name=name, problem=str(error)))
+        return good, bad
+
+    def state(self, run: FoundRun) -> RunState:
+        """Return how far a run is."""
+        done = self._done(run)
+        changed = self._results.changed(run.path)
+        running = is_worked_in(run.path)
+        share, left = len(done) / max(1, len(run.units)), None
+        if running:  # for others nobody waits, and costs take a while to work out
+            share = sum(run.costs[key] for key in done) / sum(run.costs.values())
+            began = worked_in_since(run.path)
+            left = self._pace.left(run.name, Sight(began, share, 1.0, changed or began), time.time())
+        else:
+            self._pace.forget(run.name)
+        ended: Literal["complete", "stopped"] = "complete" if len(done) == len(run.units) else "stopped"
+        return RunState(
+            name=run.name, recipe=run.recipe.name, title=run.recipe.title, shows=run.recipe.shows, scale=run.scale,
+            state="running" if running else ended, units=len(run.units), done=len(done), share=share, left=left,
+            changed=changed,
+        )  # fmt: skip
+
+    def tables(self, run: FoundRun) -> list[ShownTable]:
+        """Return ours beside the published, of what is finished.
+
+        Raises
+        ------
+        FileFormatError
+            When the results are not what the recipe expects.
+        """
+        finished = list(self._done(run).values())
+        try:
+            return [shown_table(table) for table in tables_at(run.scale, run.recipe, finished)]
+        except Exception as error:  # rows that were altered make recipes fail in their own ways
+            raise FileFormatError(
+                f"the results in {run.name!r} cannot be put into tables ({type(error).__name__}: {error}); "
+                f"if results.jsonl was altered, delete it and run {run.recipe.name} again"
+            ) from error
+
+    def made_with(self, run: FoundRun) -> MadeWith:
+        """Return what the finished units of a run were made with."""
+        finished = self._done(run).values()
+        seconds = sum(one.seconds for one in finished)
+        return MadeWith(
+            devices=sorted({readable(one.device) for one in finished}),
+            versions=sorted({readable(one.version) for one in finished}),
+            seconds=seconds if math.isfinite(seconds) else 0.0,
+        )
+
+    def _done(self, run: FoundRun) -> Mapping[str, Finished]:
+        """Return finished units by key, in their order; those of runs beside it too, which it would take over."""
+        known: dict[str, Finished] = {}
+        for beside in self._neighbours(run):
+            try:
+                known |= self._results.of(beside)
+            except DovetailError:  # what is wrong with another run is not this one's trouble
+                continue
+        known |= self._results.of(run.path)
+        return {unit.key: known[unit.key] for unit in run.units if unit.key in known}
+
+    def _neighbours(self, run: FoundRun) -> list[Path]:
+        if run.path == self._folder.root:  # what is beside it is not the studio's to read
+            return []
+        return sorted(config.parent for config in run.path.parent.glob(f"*/{CONFIG}"))
+
+
+def _is_ours(config: Path) -> bool:
+    """Whether a ``config.yaml`` says that it is a run's, well-formed or not."""
+    try:
+        with config.open(encoding="utf-8", errors="replace") as file:
+            start = file.read(1_000)
+    except OSError:
+        return False
+    return "recipe: " in start and "dovetail: " in start

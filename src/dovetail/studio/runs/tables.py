@@ -1,0 +1,87 @@
+"""A recipe's tables as the page shows them: ours, the published, and the difference."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel
+
+from ...cells import cell_text
+from ...recipes import Comparison, Table
+
+Kind = Literal["label", "ours", "published", "difference"]
+
+
+class Column(BaseModel):
+    """A column: what stands above it, and what is in it."""
+
+    title: str
+    kind: Kind
+    number: bool
+
+
+class ShownTable(BaseModel):
+    """A table as text; ``doubtful`` are the places (row, column) of published values that are not to be trusted."""
+
+    title: str
+    note: str
+    columns: list[Column]
+    rows: list[list[str]]
+    doubtful: list[tuple[int, int]]
+
+
+def shown_table(table: Table | Comparison) -> ShownTable:
+    """Return a table as text.
+
+    Examples
+    --------
+    >>> from dovetail.recipes.tables import Cell, Quantity
+    >>> cell = Cell({"data": "mnist"}, "accuracy", Quantity(0.9926), Quantity(0.991, doubt=True))
+    >>> shown = shown_table(Comparison("Pairs", [cell]))
+    >>> [column.kind for column in shown.columns], shown.rows, shown.doubtful
+    (['label', 'ours', 'published', 'difference'], [['mnist', '0.993', '0.991 ?', '+0.002']], [(0, 2)])
+    """
+    import pandas as pd
+
+    wide = table.wide()
+    metrics = {cell.metric for cell in table.cells} if isinstance(table, Comparison) else set()
+    columns = []
+    for name, kind in zip(wide.columns, wide.dtypes, strict=True):
+        role = _role(str(name), metrics)
+        number = role != "label" or pd.api.types.is_numeric_dtype(kind)
+        columns.append(Column(title=_title(str(name), role), kind=role, number=number))
+    rows = [
+        [readable(cell_text(value, table.digits)) for value in row]
+        for row in wide.itertuples(index=False, name=None)
+    ]
+    doubtful = [
+        (number, place)
+        for number, row in enumerate(rows)
+        for place, text in enumerate(row)
+        if columns[place].kind == "published" and text.endswith(" ?")
+    ]
+    return ShownTable(title=table.title, note=table.note, columns=columns, rows=rows, doubtful=doubtful)
+
+
+def _role(name: str, metrics: set[str]) -> Kind:
+    if name in metrics:
+        return "ours"
+    if name.removesuffix(" published") in metrics:
+        return "published"
+    return "difference" if name.removesuffix(" Δ") in metrics else "label"
+
+
+def _title(name: str, role: Kind) -> str:
+    """Return a short title: the metric stands above ours, and the next two columns belong to it."""
+    return {"published": "published", "difference": "Δ"}.get(role, name)
+
+
+def readable(value: object) -> str:
+    r"""Return a value from a file as text that any page can show.
+
+    Examples
+    --------
+    >>> readable("a\ud800")
+    'a?'
+    """
+    return str(value).encode("utf-8", "replace").decode()
