@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 TORCH := $(shell grep '^torch==' constraints.txt)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test slow lint format bench results screenshots clean
+.PHONY: demo test slow lint format bench docs results screenshots clean
 
 demo: $(VENV)/.ready
 	$(BIN)/dovetail demo
@@ -30,6 +30,9 @@ bench: $(VENV)/.ready
 	$(BIN)/python bench/population.py
 	$(BIN)/python bench/sculpt.py
 	$(BIN)/python bench/cluster.py
+
+docs: $(VENV)/.ready
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 results: $(VENV)/.ready
 	$(BIN)/python docs/results_page.py

@@ -1,7 +1,8 @@
 """Take the pictures of the studio and the report in docs/images, in a real browser: ``make screenshots``.
 
 Everything shown is made here, but for the run in results: specialists of the embedded digits, a sculpture, an audit.
-Each view is taken wide and light, and as wide as a phone and dark.
+Each view is taken wide and light, and as wide as a phone and dark. With a folder as argument, both are taken in both
+schemes and go there instead, each page from top to bottom: to look at after a change.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ from dovetail.studio.serve import listen, server_config
 
 IMAGES = Path(__file__).parent / "images"
 RESULTS = Path(__file__).parents[1] / "results"
-SHAPES = {"wide": (1440, 900, "light"), "phone": (390, 844, "dark")}
+SIZES = {"wide": (1440, 900), "phone": (390, 844)}
+KEPT = {"wide": "light", "phone": "dark"}
+"""The scheme in which each shape is shown in the docs."""
 LONG = 120_000
 TOKEN = "token-of-the-screenshots"
 TWO = [
@@ -129,45 +132,50 @@ VIEWS: dict[str, Callable[[Page], None]] = {
 }
 
 
-def take(page: Page, name: str) -> None:
-    """Save what the window shows as a small PNG."""
+def take(page: Page, file: Path, *, whole: bool, top: str = "body") -> None:
+    """Save a page, or what the window shows from some element on, as a small PNG."""
     page.wait_for_timeout(1500)  # charts settle
-    page.evaluate("scrollTo(0, 0)")
-    file = IMAGES / f"{name}.png"
-    page.screenshot(path=file)
-    Image.open(file).convert("RGB").quantize(128, dither=Image.Dither.NONE).save(file, optimize=True)
-    print(f"{file.relative_to(Path.cwd())}: {file.stat().st_size / 1000:.0f} kB")
+    page.locator(top).evaluate("element => scrollTo(0, element.getBoundingClientRect().top + scrollY)")
+    page.wait_for_timeout(300)  # charts are drawn when they come into sight
+    page.screenshot(path=file, full_page=whole)
+    Image.open(file).convert("RGB").quantize(256, kmeans=2, dither=Image.Dither.NONE).save(
+        file, optimize=True
+    )
+    print(f"{file.name}: {file.stat().st_size / 1000:.0f} kB")
 
 
-def windows(browser: Browser) -> Iterator[tuple[str, Page]]:
-    """Give a new window of each shape."""
-    for shape, (width, height, scheme) in SHAPES.items():
-        context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)  # type: ignore[arg-type]
-        yield shape, context.new_page()
-        context.close()
+def windows(browser: Browser, *, every: bool) -> Iterator[tuple[str, Page]]:
+    """Give a new window of each shape that is wanted, and what to call it."""
+    for shape, (width, height) in SIZES.items():
+        for scheme in ("light", "dark") if every else (KEPT[shape],):
+            context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
+            yield f"{shape}-{scheme}" if every else shape, context.new_page()
+            context.close()
 
 
-def main() -> None:
+def main(looked_at: Path | None = None) -> None:
     """Make what is to be seen, and take all pictures."""
-    IMAGES.mkdir(exist_ok=True)
+    every = looked_at is not None
+    images = looked_at or IMAGES
+    images.mkdir(exist_ok=True, parents=True)
     with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
         folder = Path(name)
         make_folder(folder)
         write_report(folder / "parts", folder / "report.html")
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        with studio(folder) as url:
-            for shape, page in windows(browser):
+        for shape, page in windows(browser, every=every):
+            with studio(folder) as url:  # a new one each time: in another it would show the audit of before
                 page.goto(url)
                 for view, act in VIEWS.items():
                     page.goto(f"{url.split('?')[0]}#/{view}")
                     page.get_by_role("heading", name=view.capitalize(), level=1).wait_for()
                     act(page)
-                    take(page, f"studio-{view}-{shape}")
-        for shape, page in windows(browser):
+                    take(page, images / f"studio-{view}-{shape}.png", whole=every)
+        for shape, page in windows(browser, every=every):
             page.goto((folder / "report.html").as_uri())
-            take(page, f"report-{shape}")
+            take(page, images / f"report-{shape}.png", whole=every, top="#what-is-confused")
         browser.close()
 
 
 if __name__ == "__main__":
-    main()
+    main(*map(Path, sys.argv[1:2]))

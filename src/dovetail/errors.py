@@ -5,6 +5,9 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+_MOST_CHARACTERS = 80
+_MOST_LISTED = 800
+
 
 class DovetailError(Exception):
     """A problem that Dovetail foresaw.
@@ -51,6 +54,10 @@ def unknown_name(what: str, name: object, known: Iterable[str]) -> SpecError:
     "unknown data set 'mnst'; did you mean 'mnist'? Known: digits, mnist"
     """
     known = sorted(known)
-    near = difflib.get_close_matches(str(name), known, n=3, cutoff=0.5)
+    shown = str(name)[:_MOST_CHARACTERS]  # comparing takes time and memory, and the message is one line
+    near = difflib.get_close_matches(shown, known, n=3, cutoff=0.5)
     hint = f"; did you mean {' or '.join(repr(n) for n in near)}?" if near else "."
-    return SpecError(f"unknown {what} {name!r}{hint} Known: {', '.join(known)}")
+    listed = ", ".join(known)
+    if len(listed) > _MOST_LISTED:
+        listed = f"{listed[:_MOST_LISTED]}, …"
+    return SpecError(f"unknown {what} {name!r:.{_MOST_CHARACTERS}}{hint} Known: {listed}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping
 from typing import TypeVar
@@ -9,6 +10,48 @@ from typing import TypeVar
 from .errors import FileFormatError
 
 Value = TypeVar("Value")
+
+MOST_LEVELS = 50
+"""Of lists and objects in each other. Ours need a handful; far more would exhaust Python's stack when they are used."""
+
+
+def parse(text: str) -> object:
+    """Return what a JSON text holds, if it can be used without a second thought.
+
+    Raises
+    ------
+    FileFormatError
+        When it is not JSON, nested too deeply, or has halves of characters in it, which cannot be printed.
+
+    Examples
+    --------
+    >>> parse('{"sizes": [4, 24]}')
+    {'sizes': [4, 24]}
+    """
+    try:
+        content: object = json.loads(text)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise FileFormatError(f"it is not JSON, or cut short ({str(error)[:80]})") from None
+    waiting = [(content, 1)]
+    while waiting:
+        value, level = waiting.pop()
+        if isinstance(value, str) and not _is_whole(value):
+            raise FileFormatError("a text in it has half of a character")
+        if isinstance(value, dict | list):
+            if level > MOST_LEVELS:
+                raise FileFormatError(f"it is nested more than {MOST_LEVELS} levels deep")
+            inside = value if isinstance(value, list) else [*value, *value.values()]
+            waiting += [(entry, level + 1) for entry in inside if isinstance(entry, str | dict | list)]
+    return content
+
+
+def _is_whole(text: str) -> bool:
+    """Whether a text has no surrogates, which JSON can write and UTF-8 cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def take(content: Mapping[str, object], key: str, kind: type[Value], length: int | None = None) -> Value:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import secrets
+import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +14,10 @@ from .errors import DovetailError
 
 if TYPE_CHECKING:
     from torch import Tensor
+
+_ENDING = ".part"
+_ABANDONED = 3600
+"""Seconds without a change after which a file that is being written is taken for what a kill has left."""
 
 
 def write_whole(path: str | Path, write: Callable[[Path], object]) -> Path:
@@ -39,15 +45,13 @@ def write_whole(path: str | Path, write: Callable[[Path], object]) -> Path:
     path = Path(path)
     check_folder(path)
     # In the same folder, so that the last step is a rename, which is all or nothing.
-    temporary = path.parent / f".{path.name}.{secrets.token_hex(4)}.part"
+    temporary = path.parent / f"{_beginning(path)}{secrets.token_hex(4)}{_ENDING}"
     try:
         try:
-            temporary.touch()
-            mode = temporary.stat().st_mode  # as the user wants new files; some writers make theirs private
+            _remove_abandoned(path)
             write(temporary)
             with temporary.open("rb+") as written:
                 os.fsync(written.fileno())  # or a power cut could leave the name without the content
-            temporary.chmod(mode)
             temporary.replace(path)
         except BaseException:
             temporary.unlink(missing_ok=True)
@@ -60,19 +64,27 @@ def write_whole(path: str | Path, write: Callable[[Path], object]) -> Path:
 
 def write_tensors(path: str | Path, tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> Path:
     """Write a ``.safetensors`` file, whole or not at all."""
-    from safetensors import SafetensorError
-    from safetensors.torch import save_file
+    from safetensors.torch import save
 
-    def write(temporary: Path) -> None:
-        try:
-            save_file(dict(tensors), temporary, metadata=dict(metadata))
-        except SafetensorError as error:  # how it reports a folder that is missing or a disk that is full
-            raise OSError(str(error)) from error
-
-    return write_whole(path, write)
+    # Not save_file: it writes to a temporary file of its own beside ours, whose name nobody knows after a kill.
+    return write_whole(path, lambda temporary: temporary.write_bytes(save(dict(tensors), dict(metadata))))
 
 
 def check_folder(path: Path) -> None:
     """Refuse a path for a file in a folder that does not exist."""
     if not path.parent.is_dir():
         raise DovetailError(f"cannot write {path}: there is no folder {path.parent}")
+
+
+def _remove_abandoned(path: Path) -> None:
+    """Remove what writers of this file have left that were killed; not what others are writing now."""
+    with suppress(OSError):  # another process may do the same
+        for entry in path.parent.iterdir():
+            ours = entry.name.startswith(_beginning(path)) and entry.name.endswith(_ENDING)
+            if ours and time.time() - entry.stat().st_mtime > _ABANDONED:
+                entry.unlink()
+
+
+def _beginning(path: Path) -> str:
+    """Return how names of files begin that are not yet that file."""
+    return f".{path.name}."

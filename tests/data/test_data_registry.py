@@ -95,7 +95,7 @@ def test_near_misses_get_a_hint() -> None:
         ("lines", {"seed": -1}, r"seed=-1; use a whole number, 0 or more"),
         ("lines", {"seed": True}, r"seed=True; use a whole number"),
         ("lines", {"seed": 1.0}, r"seed=1.0; use a whole number"),
-        ("lines", {"train_samples": 9}, r"train_samples=9; use a whole number, 10 or more"),
+        ("lines", {"train_samples": 9}, r"train_samples=9; use a whole number, from 10 to 1,000,000"),
         ("halves", {"variant": "different"}, r"variant='different'; use 'same' or 'diff'"),
         ("halves", {"base": 3}, r"base=3; use the name of a set"),
         ("mixture", {"kind": "both"}, r"kind='both'; use 'overlapping' or 'separate'"),

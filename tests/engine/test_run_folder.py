@@ -1,13 +1,17 @@
 from __future__ import annotations
 
+import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from matplotlib.figure import Figure
 
 from dovetail.engine import RunFolder
+from dovetail.engine.folder_lock import is_worked_in
 from dovetail.engine.run_folder import read_config
 from dovetail.errors import DovetailError, FileFormatError
-from dovetail.recipes import Finished, find_recipe
+from dovetail.recipes import Finished, Recipe, find_recipe
 
 from .small import small_recipe, small_units
 
@@ -81,15 +85,89 @@ def test_what_is_taken_over_keeps_where_it_comes_from(tmp_path: Path) -> None:
         assert again.finished([unit]) == [Finished(unit, {"x": 1}, 1.0, "NVIDIA H200", "0.0.1")]
 
 
-def test_figures_that_a_recipe_no_longer_has_go(tmp_path: Path) -> None:
-    with RunFolder(tmp_path, small_recipe(), "smoke") as run:
-        (tmp_path / "figures").mkdir()
-        (tmp_path / "figures" / "old.png").touch()
+def drawing_recipe(*names: str) -> Recipe:
+    """Return a recipe with empty figures of these names."""
+    return replace(small_recipe(), figures=lambda finished: [(name, Figure()) for name in names])
+
+
+def test_figures_that_a_recipe_no_longer_has_go_and_those_of_others_stay(tmp_path: Path) -> None:
+    with RunFolder(tmp_path, drawing_recipe("old", "both"), "smoke") as run:
         run.write_tables([])
-        assert not list((tmp_path / "figures").iterdir())
+    (tmp_path / "figures" / "mine.png").write_bytes(b"drawn by hand")
+    with RunFolder(tmp_path, drawing_recipe("both", "new"), "smoke") as run:
+        run.write_tables([])
+    assert {file.stem for file in (tmp_path / "figures").iterdir()} == {"both", "new", "mine"}
 
 
 def test_a_file_in_the_way(tmp_path: Path) -> None:
     (tmp_path / "run").write_text("")
     with pytest.raises(DovetailError, match="cannot make the folder"):
         RunFolder(tmp_path / "run", small_recipe(), "smoke")
+
+
+@pytest.mark.parametrize(
+    "name", ["config.yaml", "results.jsonl", "table.md", "figures", "errors.log", ".lock"]
+)
+def test_links_in_a_run_folder_are_refused_and_what_they_lead_to_stays(name: str, tmp_path: Path) -> None:
+    run, elsewhere = tmp_path / "run", tmp_path / "elsewhere"
+    with RunFolder(run, small_recipe(), "smoke"):
+        pass
+    if name == "figures":
+        elsewhere.mkdir()
+        (elsewhere / "mine.png").write_text("mine")
+    else:
+        elsewhere.write_text("mine, without an end")
+    (run / name).unlink(missing_ok=True)
+    (run / name).symlink_to(elsewhere)
+    with pytest.raises(DovetailError, match=rf"run/{name} is a link.* take another folder"):
+        RunFolder(run, small_recipe(), "smoke")
+    kept = elsewhere / "mine.png" if name == "figures" else elsewhere
+    assert kept.read_text().startswith("mine")
+
+
+def test_links_that_are_made_during_a_run_are_not_followed_either(tmp_path: Path) -> None:
+    (unit,) = small_units(1)
+    log, results, figures = (tmp_path / name for name in ("log", "results", "figures"))
+    for file in (log, results):
+        file.write_text("mine")
+    figures.mkdir()
+    (figures / "mine.png").write_text("mine")
+    with RunFolder(tmp_path / "run", drawing_recipe("curve"), "smoke") as run:
+        for name, target in (("errors.log", log), ("results.jsonl", results), ("figures", figures)):
+            (run.path / name).symlink_to(target)
+        run.note_trace(unit, "a trace")
+        with pytest.raises(DovetailError, match="is a link"):
+            run.add([Finished(unit, {"x": 1}, 1.0, "cpu")])
+        with pytest.raises(DovetailError, match="is a link"):
+            run.write_tables([])
+    assert log.read_text() == results.read_text() == "mine"
+    assert [file.name for file in figures.iterdir()] == ["mine.png"]
+
+
+def test_results_that_links_lead_to_and_huge_ones_are_not_taken_over(tmp_path: Path) -> None:
+    (unit,) = small_units(1)
+    with RunFolder(tmp_path / "elsewhere" / "run", small_recipe(), "smoke") as far:
+        far.add([Finished(unit, {"x": 1}, 1.0, "cpu")])
+    results = far.path / "results.jsonl"
+    for name in ("link", "large"):
+        (tmp_path / "runs" / name).mkdir(parents=True)
+    (tmp_path / "runs" / "link" / "results.jsonl").symlink_to(results)
+    (tmp_path / "runs" / "folder").symlink_to(far.path)
+    with (tmp_path / "runs" / "large" / "results.jsonl").open("wb") as large:
+        large.write(results.read_bytes())
+        large.truncate(2**30)  # a hole: no disk is used
+    with RunFolder(tmp_path / "runs" / "new", small_recipe(), "smoke") as new:
+        assert new.take_from_neighbours([unit]) == 0
+
+
+def test_a_config_of_a_strange_size_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "config.yaml").write_text('recipe: "small"\n' * 10_000)
+    with pytest.raises(FileFormatError, match="more than 65,536 characters"):
+        read_config(tmp_path)
+
+
+def test_a_pipe_keeps_nobody_waiting(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / ".lock")
+    assert not is_worked_in(tmp_path)
+    with pytest.raises(DovetailError, match="cannot write into the folder"):
+        RunFolder(tmp_path, small_recipe(), "smoke")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -100,3 +101,45 @@ def test_missing_and_empty_are_named(tmp_path: Path) -> None:
     torch.save([1, 2], tmp_path / "list.pt")
     with pytest.raises(FileFormatError, match="list"):
         load_checkpoint(tmp_path / "list.pt")
+
+
+@pytest.mark.parametrize(
+    ("tensor", "mask", "reason"),
+    [
+        (torch.ones(10**6, 1), torch.ones(1, 10**6), "has shape"),  # their product has 4 TB
+        (torch.ones(3, 2), torch.ones(2, 3), "has shape"),
+        (torch.ones(1, 1).expand(10**6, 10**6), torch.ones(1, 1).expand(10**6, 10**6), "repeats few numbers"),
+        (torch.ones(3, 2).to(torch.float8_e4m3fn), torch.ones(3, 2), "cannot be read"),
+    ],
+)
+def test_masks_that_do_not_fit_are_refused(
+    tensor: torch.Tensor, mask: torch.Tensor, reason: str, tmp_path: Path
+) -> None:
+    torch.save({"fc.weight_orig": tensor, "fc.weight_mask": mask}, tmp_path / "net.pt")
+    with pytest.raises(FileFormatError, match=reason):
+        load_checkpoint(tmp_path / "net.pt")
+
+
+def test_sparse_tensors_stay_sparse_under_their_masks(tmp_path: Path) -> None:
+    size = 10**6, 10**6
+    sparse = torch.sparse_coo_tensor(torch.zeros(2, 1), torch.ones(1), size, check_invariants=True)
+    torch.save({"fc.weight_orig": sparse, "fc.weight_mask": sparse}, tmp_path / "net.pt")
+    assert load_checkpoint(tmp_path / "net.pt")["fc.weight"].is_sparse
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")  # PyTorch itself advises against some of them
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: torch.ones(3, 2, device="meta"),
+        lambda: torch.nested.nested_tensor([torch.ones(2, 2), torch.ones(3, 2)]),
+        lambda: torch.quantize_per_tensor(torch.ones(3, 2), 0.1, 0, torch.qint8),
+    ],
+    ids=["meta", "nested", "quantised"],
+)
+def test_tensors_that_are_not_plain_numbers_are_named(
+    make: Callable[[], torch.Tensor], tmp_path: Path
+) -> None:
+    torch.save({"fc.weight": make()}, tmp_path / "net.pt")
+    with pytest.raises(FileFormatError, match=r"'fc.weight' is no plain tensor"):
+        load_checkpoint(tmp_path / "net.pt")

@@ -16,6 +16,7 @@ from plotly.offline import get_plotlyjs
 
 from dovetail import DovetailError
 from dovetail.report import Page
+from dovetail.report.page import MOST_BYTES
 
 NASTY = """</script><script>alert(1)</script><!-- & "quoted" 'it'"""
 
@@ -221,3 +222,16 @@ def test_a_failed_write_leaves_the_old_page_and_nothing_else(
     assert path.read_text("utf-8") == before
     assert list(tmp_path.iterdir()) == [path]
     assert "<h1>new</h1>" in Page("new").save(path).read_text("utf-8")
+
+
+def test_a_page_that_is_too_large_to_send_is_refused_and_leaves_what_was_there(tmp_path: Path) -> None:
+    page, out = Page("x"), tmp_path / "report.html"
+    rest = MOST_BYTES - len(page.to_html().encode())
+    page.text("é" * ((rest - len("\n<p></p>")) // 2))
+    page.save(out)
+    before = out.read_bytes()
+    assert MOST_BYTES - 2 < len(before) <= MOST_BYTES
+    page.text("é")
+    with pytest.raises(DovetailError, match=r"would have 6\.0 MB, more than the 6 MB"):
+        page.save(out)
+    assert out.read_bytes() == before

@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 from dataclasses import replace
+from datetime import datetime, timedelta
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -71,7 +72,7 @@ def test_specialists_are_measured_as_the_library_does(parts_folder: Path) -> Non
     ]
     pairs = [dt.connectivity(a, b, data.test, points=5) for a, b in combinations(team, 2)]
     assert f"{sum(pair.connected for pair in pairs)} of 3 pairs are connected" in page.to_html()
-    assert f"barrier is {max(pair.barrier for pair in pairs):.1f} %" in page.to_html()
+    assert f"barrier is {max(pair.barrier for pair in pairs):.1f}\N{NO-BREAK SPACE}%" in page.to_html()
 
 
 def test_without_measuring_the_manifests_say_what_they_know(parts_folder: Path) -> None:
@@ -91,7 +92,7 @@ def test_data_that_is_not_here_is_named_with_the_way_to_get_it(
     monkeypatch.delenv("DOVETAIL_DATA", raising=False)
     with pytest.raises(DataError, match="get them with: dovetail data get mnist"):
         build_report(parts_folder, data="mnist", progress=False)
-    with pytest.raises(DataError, match="has other classes or inputs"):
+    with pytest.raises(DataError, match="has other classes or samples of another shape"):
         build_report(parts_folder, data="lines:train_samples=100,test_samples=20", progress=False)
 
 
@@ -203,7 +204,7 @@ def test_class_names_cannot_become_html(parts_folder: Path, tmp_path: Path) -> N
         record = replace(part.record, data="mine")
         Specialist(basis, part.rewarded, part.weights, record).save(tmp_path / f"{number}.safetensors")
     html = build_report(tmp_path, progress=False).to_html()
-    assert "there is no data set &#x27;mine&#x27; here" in html
+    assert "&#x27;mine&#x27; is no data set that dovetail loads" in html
     assert "&lt;script&gt;alert(1)" in html
     assert "<script>alert" not in html
     score = specialists(tmp_path)[0].evaluate(dt.load("digits").test)
@@ -265,8 +266,52 @@ def test_data_named_by_the_files_that_is_not_here_is_said_in_the_report(
     parts_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     away = [info if info.name != "digits" else replace(info, kind="files") for info in catalogue()]
-    monkeypatch.setattr("dovetail.report.measured_data.catalogue", lambda: away)
+    monkeypatch.setattr("dovetail.data.local.catalogue", lambda: away)
     page = build_report(parts_folder, progress=False)
     assert page.sections == ["Specialists", "How it was made"]
     assert "get them with: dovetail data get digits" in page.to_html()
     assert "on the validation split" in page.to_html()
+
+
+def test_other_data_of_the_same_kind_is_measured_and_said(parts_folder: Path, tmp_path: Path) -> None:
+    for number, part in enumerate(specialists(parts_folder)[:2]):
+        record = replace(part.record, fingerprint="0123456789abcdef")
+        Specialist(part.basis, part.rewarded, part.weights, record).save(tmp_path / f"{number}.safetensors")
+    page = build_report(tmp_path, progress=False, samples=50)
+    assert "Measured on 50 test samples of digits" in page.to_html()
+    assert "is not what they were trained on (0123456789abcdef)" in page.to_html()
+    assert (
+        "is not what they were trained on"
+        not in build_report(parts_folder, progress=False, samples=50).to_html()
+    )
+
+
+def test_a_file_cannot_ask_for_options_of_generated_data(parts_folder: Path, tmp_path: Path) -> None:
+    part = specialists(parts_folder)[0]
+    record = replace(part.record, data="lines:train_samples=100000000")
+    Specialist(part.basis, part.rewarded, part.weights, record).save(tmp_path / "one.safetensors")
+    html = build_report(tmp_path, progress=False).to_html()
+    assert "lines:train_samples=100000000&#x27; is no data set that dovetail loads" in html
+
+
+def test_how_an_audit_was_made_is_in_its_report(audit_folder: Path, tmp_path: Path) -> None:
+    content = json.loads((audit_folder / "audit.json").read_text())
+    assert datetime.fromisoformat(content["made"]["when"]).utcoffset() == timedelta(0)
+    assert content["made"]["seconds"] > 0
+    shown = dict(row for row in rows(build_report(audit_folder)) if len(row) == 2)
+    for name in ("when", "hardware", "dovetail", "torch", "python"):
+        assert shown[name] == content["made"][name]
+    del content["made"]  # as earlier versions wrote it
+    (tmp_path / "audit.json").write_text(json.dumps(content))
+    shown = dict(row for row in rows(build_report(tmp_path)) if len(row) == 2)
+    assert "seed" in shown
+    assert "torch" not in shown
+
+
+def test_a_run_tells_the_versions_that_it_was_begun_with(run_folder: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(run_folder, tmp_path / "run")
+    assert "torch at its start" not in build_report(folder).to_html()
+    with (folder / "config.yaml").open("a") as file:
+        file.write('torch: "2.99.0"\n')
+    shown = [row for row in rows(build_report(folder)) if row[0] == "torch at its start"]
+    assert shown == [["torch at its start", "2.99.0"]]

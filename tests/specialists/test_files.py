@@ -228,7 +228,7 @@ def test_a_failed_save_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.M
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("safetensors.torch.save_file", full)
+    monkeypatch.setattr("safetensors.torch.save", full)
     with pytest.raises(DovetailError, match="No space left"):
         make_specialist((2,)).save(path)
     assert path.read_bytes() == before

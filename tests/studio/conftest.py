@@ -109,8 +109,11 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
-    """A page of a new browser; at the end nothing may have gone wrong in it."""
+def page(browser: Browser, studio_url: UrlOf) -> Iterator[Page]:
+    """A page of a new browser; at the end nothing may have gone wrong in it.
+
+    It is closed before the studios end, because it may still be asking them for something.
+    """
     context = browser.new_context(viewport={"width": 1440, "height": 900}, color_scheme="light")
     context.set_default_timeout(10_000)
     opened = context.new_page()

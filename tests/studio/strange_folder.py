@@ -6,6 +6,8 @@ import json
 import os
 import pickle
 import shutil
+import warnings
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -15,9 +17,12 @@ from safetensors.torch import save_file
 import dovetail as dt
 
 from .audits import planted
-from .run_folders import write_run
+from .run_folders import RECIPE, write_run
 
 SECRET = "a-secret-that-no-answer-may-hold"
+
+RUN_FILES = ("config.yaml", "results.jsonl", "table.md", "figures", "errors.log", ".lock")
+"""All that a run writes."""
 
 
 class _Evil:
@@ -70,6 +75,8 @@ def make_strange_folder(beside: Path, parts: Path) -> Path:
             (run / file).write_text(lines)
     write_run(root / "runs" / "good", drawn=True)
     _write_audits(root)
+    _write_strange_tensors(root)
+    _write_links(root, beside / "outside")
     (root / ".hidden").mkdir()
     (root / ".hidden" / "secret.json").write_text(SECRET)
     return root
@@ -90,6 +97,62 @@ def _write_audits(root: Path) -> None:
         (folder / "audit.json").write_text(json.dumps({**audit, "clusterability": content}))
 
 
-def what_is_outside(root: Path) -> list[str]:
-    """Return what is beside the folder."""
-    return sorted(path.name for path in root.parent.iterdir())
+def _write_strange_tensors(root: Path) -> None:
+    """Write files whose tensors are no plain ones, and a manifest that is deeper than Python's stack."""
+    odd = {
+        "meta": torch.ones(3, 2, device="meta"),
+        "uint16": torch.ones(3, 2, dtype=torch.uint16),
+        "bits": torch.ones(3, 2, dtype=torch.uint8).view(torch.bits8),
+        "complex": torch.ones(3, 2, dtype=torch.complex64),
+        "repeated": torch.ones(1, 1).expand(10**6, 10**6),
+        "sparse": torch.sparse_coo_tensor(
+            torch.zeros(2, 1), torch.ones(1), (10**6, 10**6), check_invariants=True
+        ),
+    }
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # PyTorch itself advises against these
+        odd["nested"] = torch.nested.nested_tensor([torch.ones(2, 2), torch.ones(3, 2)])
+        odd["quantised"] = torch.quantize_per_tensor(torch.ones(3, 2), 0.1, 0, torch.qint8)
+        for name, tensor in odd.items():
+            torch.save({"fc.weight": tensor}, root / f"{name}.pt")
+    masked = {"fc.weight_orig": torch.ones(10**6, 1), "fc.weight_mask": torch.ones(1, 10**6)}
+    save_file(masked, root / "terabytes.safetensors")
+    save_file({**masked, "fc.weight_mask": torch.ones(7)}, root / "mismatched.safetensors")
+    deep = {"dovetail": "[" * 100_000 + "]" * 100_000}
+    save_file({"fc.weight": torch.ones(3, 2)}, root / "deep-manifest.safetensors", deep)
+    damaged_archive(root / "damaged.pt")
+
+
+def damaged_archive(path: Path) -> Path:
+    """Write a file of PyTorch whose end is whole and whose list of entries is not."""
+    torch.save(torch.nn.Linear(3, 2).state_dict(), path)
+    path.write_bytes(path.read_bytes().replace(b"PK\x01\x02", b"PK\xff\xff"))
+    assert zipfile.is_zipfile(path)
+    return path
+
+
+def _write_links(root: Path, outside: Path) -> None:
+    """Write runs and an audit whose files are links to files outside, one by one."""
+    outside.mkdir()
+    (outside / "file").write_text(f'recipe: "{SECRET}"\nscale: "smoke"\n')
+    (outside / f"{SECRET}.png").write_bytes(b"\x89PNG\r\n\x1a\n")
+    for name in RUN_FILES:
+        run = root / "linked-runs" / name.strip(".")
+        run.mkdir(parents=True)
+        if name != "config.yaml":
+            (run / "config.yaml").write_text(f'recipe: "{RECIPE}"\nscale: "smoke"\n')
+        (run / name).symlink_to(outside if name == "figures" else outside / "file")
+    audit = root / "audits" / "linked"
+    shutil.copytree(root / "audits" / "good", audit)
+    for name in ("null.png", "clusters.png", "embedding.png", "lesions.png"):
+        (audit / name).symlink_to(outside / "file")
+
+
+def what_is_outside(root: Path) -> dict[str, bytes | None]:
+    """Return what is beside the folder, with what is in it: bytes of files, None for folders."""
+    return {
+        path.relative_to(root.parent).as_posix(): path.read_bytes() if path.is_file() else None
+        for beside in root.parent.iterdir()
+        if beside != root
+        for path in (beside, *beside.rglob("*"))
+    }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,11 @@ from typer.testing import CliRunner
 
 import dovetail as dt
 from dovetail.cli import app
-from dovetail.errors import DovetailError
+from dovetail.errors import DovetailError, FileFormatError
 from dovetail.studio.audit.job import run
 from dovetail.studio.audit.settings import AuditSettings
 from dovetail.studio.folder import StudioFolder
+from dovetail.studio.networks import limits
 
 from .audits import audit_folder, planted
 from .conftest import ClientOf
@@ -77,13 +79,30 @@ def test_what_is_saved_is_what_the_command_saves(tmp_path: Path, monkeypatch: py
     words = asked.command.replace("-o here", "-o there").split()
     assert CliRunner().invoke(app, words[1:]).exit_code == 0
     assert {path.name for path in Path("here").iterdir()} == {path.name for path in Path("there").iterdir()}
-    assert Path("here/audit.json").read_text() == Path("there/audit.json").read_text()
+    here, there = (json.loads(Path(name, "audit.json").read_text()) for name in ("here", "there"))
+    made = [audit["made"] for audit in (here, there)]
+    for one in made:  # when it was, and how long it took, is each one's own
+        assert one.pop("seconds") > 0
+        assert one.pop("when")
+    assert here == there
+    assert set(made[0]) == {"dovetail", "torch", "python", "hardware"}
 
 
 def test_networks_that_weights_do_not_describe_are_for_the_command_line(tmp_path: Path) -> None:
     torch.save({"a.weight": torch.ones(3, 4), "b.weight": torch.ones(2, 5)}, tmp_path / "odd.pt")
     with pytest.raises(DovetailError, match=r"dovetail audit package\.module:builder --weights FILE"):
         run(settings(tmp_path, file="odd.pt"), listener([]))
+
+
+def test_a_network_that_would_fill_the_memory_is_not_audited(tmp_path: Path) -> None:
+    few = torch.sparse_coo_tensor(torch.zeros(2, 1), torch.ones(1), (10**6, 10**6), check_invariants=True)
+    torch.save({"fc.weight": few}, tmp_path / "sparse.pt")
+    with pytest.raises(FileFormatError, match=r"'sparse.pt' has 1,000,000,000,000 weights"):
+        run(settings(tmp_path, file="sparse.pt"), listener([]))
+    with zipfile.ZipFile(tmp_path / "bomb.pt", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("archive/data/0", bytes(limits.MOST_BYTES + 1))
+    with pytest.raises(FileFormatError, match=r"'bomb.pt' holds 256 MiB"):
+        run(settings(tmp_path, file="bomb.pt"), listener([]))
 
 
 def test_files_and_settings_are_offered_with_the_defaults_of_the_library(

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import time
+import warnings
+import weakref
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -25,9 +29,9 @@ from dovetail.studio.bench import listing
 from dovetail.studio.bench.bench import Bench, Measured
 from dovetail.studio.bench.forward import Outputs
 from dovetail.studio.bench.groups import group_specialists
-from dovetail.studio.bench.held_data import DataShelf
 from dovetail.studio.bench.listing import Catalogue
 from dovetail.studio.folder import StudioFolder
+from dovetail.studio.held_data import DataShelf
 
 from .bench_parts import DIGITS, digit_specialist, names, save_team
 
@@ -85,6 +89,7 @@ def test_little_memory_gives_the_same(tmp_path: Path) -> None:
     outputs = Outputs(hidden_bytes=2 * one, logit_bytes=1)
     for part in (*team, composite):
         outputs.logits(part, data).advance(5.0)
+    outputs.logits(composite, data)
     assert outputs._hidden.weight <= 2 * one
     assert outputs._logits.weight == 10 * len(data.test) * 4  # the last one, alone
     (score,) = score_logits(
@@ -103,6 +108,34 @@ def test_remembers_what_each_gave(tmp_path: Path) -> None:
     before = outputs._hidden.weight
     outputs.logits(Composite(team), data).advance(5.0)
     assert outputs._hidden.weight == before == 4 * 12 * len(data.test) * 4
+
+
+@pytest.mark.parametrize("method", ["sum", "ties", "logits"])
+def test_networks_of_unfinished_composites_are_let_go(tmp_path: Path, method: Method) -> None:
+    """Each holds a network, which is far more than its logits."""
+    team = save_team(tmp_path, "mlp:12-300", count=6)
+    data = DataShelf().get("digits")
+    outputs = Outputs(begun_bytes=200_000)
+    begun = []
+    for pair in combinations(team, 2):
+        rows = outputs.logits(compose_quietly(pair, method), data)
+        rows.up_to(10)
+        begun.append(weakref.ref(rows))
+        del rows
+    gc.collect()
+    assert sum(rows() is not None for rows in begun) <= 4 < len(begun)
+    assert outputs._begun.weight <= 200_000
+
+
+def test_finished_composites_weigh_their_logits_only(tmp_path: Path) -> None:
+    data = DataShelf().get("digits")
+    outputs = Outputs(begun_bytes=1)
+    composites = [Composite(pair) for pair in combinations(save_team(tmp_path, "mlp:12-300"), 2)]
+    for part in composites:
+        outputs.logits(part, data).advance(5.0)
+    assert all(outputs.logits(part, data).complete for part in composites)
+    assert outputs._begun.weight == 0
+    assert outputs._logits.weight == 6 * 10 * len(data.test) * 4
 
 
 def test_groups_say_why_they_are_apart(tmp_path: Path) -> None:
@@ -253,6 +286,21 @@ def test_a_composite_can_be_looked_at_but_not_ticked(tmp_path: Path) -> None:
     assert score.confusion.tolist() == composite.evaluate(DIGITS.test).confusion.tolist()
     with pytest.raises(DovetailError, match=r"all\.safetensors is a composite"):
         bench.measure(["all.safetensors"], "sum")
+
+
+@pytest.mark.parametrize("method", ["sum", "ties", "calibrated", "logits"])
+@pytest.mark.parametrize("slots", [False, True])
+def test_warns_of_what_the_library_warns_of(tmp_path: Path, method: Method, slots: bool) -> None:
+    team = save_team(tmp_path, slots=slots)
+    inputs = DIGITS.train.x if method == "calibrated" else None
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        dt.compose(team[:3], method, inputs=inputs)
+    bench = bench_of(tmp_path)
+    expected = [str(warning.message) for warning in caught]
+    assert len(expected) == (not slots and method != "logits")
+    for _ in range(2):  # worked out, and remembered
+        assert [bench.clash(names(0, 1, 2), method)] == (expected or [""])
 
 
 @pytest.mark.slow

@@ -12,8 +12,11 @@ from playwright.sync_api import Locator, Page, expect
 import dovetail as dt
 from dovetail.specialists import Composite, Specialist
 
-from .bench_parts import DIGITS
+from .bench_parts import DIGITS, save_team
 from .conftest import UrlOf
+from .keyboard import tab_to
+
+expect.set_options(timeout=20_000)  # the charts' script is long, and CI may be busy
 
 
 def parts_of(folder: Path, *numbers: int) -> list[Specialist]:
@@ -45,14 +48,14 @@ def known(page: Page) -> Locator:
 
 
 @pytest.mark.slow
-def test_compose_three_drop_one_and_add_it_back(page: Page, studio_url: UrlOf, parts_folder: Path) -> None:
+def test_compose_three_drop_one_and_add_it_back(studio_url: UrlOf, page: Page, parts_folder: Path) -> None:
     page.goto(f"{studio_url(parts_folder)}#/bench")
     expect(page.get_by_text("Tick specialists to put them together.")).to_be_visible()
     tick(page, "3", "5", "8")
     expect(page.get_by_role("heading", name="Composite of 3")).to_be_visible()
     expect(known(page)).to_have_text(["3", "5", "8"])
     expect(shown_accuracy(page)).to_have_text(accuracy(parts_folder, 3, 5, 8))
-    expect(page.locator(".bench-chart .hm").first).to_be_attached(timeout=20_000)
+    expect(page.locator(".bench-chart .hm").first).to_be_attached()
 
     page.get_by_role("checkbox", name="5", exact=True).uncheck()
     expect(known(page)).to_have_text(["3", "8"])
@@ -68,7 +71,7 @@ def test_compose_three_drop_one_and_add_it_back(page: Page, studio_url: UrlOf, p
 
 
 @pytest.mark.slow
-def test_all_none_methods_and_reload(page: Page, studio_url: UrlOf, parts_folder: Path) -> None:
+def test_all_none_methods_and_reload(studio_url: UrlOf, page: Page, parts_folder: Path) -> None:
     page.goto(f"{studio_url(parts_folder)}#/bench")
     page.get_by_role("button", name="All", exact=True).click()
     expect(known(page)).to_have_count(10)
@@ -84,7 +87,7 @@ def test_all_none_methods_and_reload(page: Page, studio_url: UrlOf, parts_folder
     expect(page.get_by_role("checkbox", checked=True)).to_have_count(0)
 
 
-def test_cards_and_compatibility(page: Page, studio_url: UrlOf, parts_folder: Path) -> None:
+def test_cards_and_compatibility(studio_url: UrlOf, page: Page, parts_folder: Path) -> None:
     page.goto(f"{studio_url(parts_folder)}#/bench")
     expect(page.get_by_text("as measured on the test split")).to_be_visible()
     (three,) = parts_of(parts_folder, 3)
@@ -98,24 +101,17 @@ def test_cards_and_compatibility(page: Page, studio_url: UrlOf, parts_folder: Pa
 
 
 @pytest.mark.slow
-def test_save_by_keyboard_alone(page: Page, studio_url: UrlOf, parts_folder: Path, tmp_path: Path) -> None:
+def test_save_by_keyboard_alone(studio_url: UrlOf, page: Page, parts_folder: Path, tmp_path: Path) -> None:
     shutil.copytree(parts_folder, tmp_path / "parts")
     page.goto(f"{studio_url(tmp_path)}#/bench")
     expect(page.get_by_role("checkbox")).to_have_count(10)
 
-    def tab_to(wanted: Locator) -> None:
-        for _ in range(60):
-            page.keyboard.press("Tab")
-            if wanted.evaluate("element => element === document.activeElement"):
-                return
-        raise AssertionError("it cannot be reached with the Tab key")
-
     for name in ("2", "7"):
-        tab_to(page.get_by_role("checkbox", name=name, exact=True))
+        tab_to(page, page.get_by_role("checkbox", name=name, exact=True))
         page.keyboard.press("Space")
     expect(known(page)).to_have_text(["2", "7"])
     expect(shown_accuracy(page)).to_have_text(accuracy(parts_folder, 2, 7))
-    tab_to(page.get_by_label("File in this folder"))
+    tab_to(page, page.get_by_label("File in this folder"))
     page.keyboard.press("Control+a")
     page.keyboard.type("pair.safetensors")
     page.keyboard.press("Enter")
@@ -124,22 +120,107 @@ def test_save_by_keyboard_alone(page: Page, studio_url: UrlOf, parts_folder: Pat
     expect(page.get_by_role("cell", name="pair.safetensors")).to_be_visible()
 
     page.get_by_role("button", name="None", exact=True).click()
-    tab_to(page.get_by_role("button", name="Look"))
+    tab_to(page, page.get_by_role("button", name="Look"))
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="pair.safetensors")).to_be_visible()
     expect(shown_accuracy(page)).to_have_text(accuracy(parts_folder, 2, 7))
 
 
-def test_narrow_page_does_not_scroll_sideways(page: Page, studio_url: UrlOf, parts_folder: Path) -> None:
+@pytest.mark.slow
+def test_narrow_page_does_not_scroll_sideways(studio_url: UrlOf, page: Page, parts_folder: Path) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     page.goto(f"{studio_url(parts_folder)}#/bench")
     page.get_by_role("button", name="All", exact=True).click()
-    expect(page.locator(".bench-chart .hm").first).to_be_attached(timeout=20_000)
+    expect(page.locator(".bench-chart .hm").first).to_be_attached()
     expect(page.get_by_role("region", name="Compatibility of any two").locator("td.number")).to_have_count(90)
     assert page.evaluate("document.documentElement.scrollWidth") == 390
 
 
-def test_an_empty_folder_offers_training(page: Page, studio_url: UrlOf, tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_a_phone_shows_what_a_tick_did_and_leads_to_the_rest(
+    studio_url: UrlOf, page: Page, parts_folder: Path
+) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{studio_url(parts_folder)}#/bench")
+    line = page.locator(".bench-line")
+    tick(page, "3", "5")
+    expect(line).to_contain_text(f"{accuracy(parts_folder, 3, 5)} right, knows 3, 5")
+    expect(line).to_be_in_viewport(ratio=1)
+    heading = page.get_by_role("heading", name="Composite of 2")
+    expect(heading).not_to_be_in_viewport()
+    line.click()
+    expect(heading).to_be_in_viewport(ratio=1)
+    expect(heading).to_be_focused()
+    page.get_by_role("button", name="None", exact=True).click()
+    expect(line).to_be_hidden()
+    page.set_viewport_size({"width": 1440, "height": 900})
+    tick(page, "3")
+    expect(known(page)).to_have_text(["3"])
+    expect(line).to_be_hidden()
+
+
+@pytest.mark.slow
+def test_pictures_are_there_in_words(studio_url: UrlOf, page: Page, parts_folder: Path) -> None:
+    page.goto(f"{studio_url(parts_folder)}#/bench")
+    tick(page, "3", "5")
+    expect(page.get_by_role("img", name="Confusion matrix")).to_be_visible()
+    expect(page.get_by_role("img", name="Accuracy by class")).to_be_visible()
+    page.get_by_text("What it takes for what, in numbers").click()
+    rows = page.get_by_role("region", name="Test samples of each class").locator("tbody tr")
+    counts = Composite(parts_of(parts_folder, 3, 5)).evaluate(DIGITS.test).confusion.tolist()
+    expect(rows.nth(3).locator("td")).to_have_text(["3", *map(str, counts[3])])
+    tick(page, "8")  # an open table follows
+    counts = Composite(parts_of(parts_folder, 3, 5, 8)).evaluate(DIGITS.test).confusion.tolist()
+    expect(known(page)).to_have_count(3)
+    expect(rows.nth(8).locator("td")).to_have_text(["8", *map(str, counts[8])])
+
+
+MEASURED = {
+    "classes": ["a", "b"], "knows": ["a"], "method": "sum", "specialists": 1, "data": "digits", "note": "",
+    "total": 300, "accuracy": 0.5, "entropy": 0.1, "most_entropy": 0.7, "calibration_error": 0.0,
+    "class_accuracy": [0.5, 0.0], "class_entropy": [0.1, 0.1], "confusion": None, "per_class": None,
+    "python": "", "command": "",
+}  # fmt: skip
+
+
+@pytest.mark.slow
+def test_a_result_is_read_out_once(studio_url: UrlOf, page: Page, parts_folder: Path) -> None:
+    """Not with every step of a long measurement."""
+    samples = iter([100, 200, 300])
+    page.route(
+        "**/api/bench/measure", lambda route: route.fulfill(json={**MEASURED, "samples": next(samples)})
+    )
+    page.goto(f"{studio_url(parts_folder)}#/bench")
+    expect(page.get_by_text("Tick specialists to put them together.")).to_be_visible()
+    page.evaluate(
+        """() => {
+          globalThis.said = [];
+          new MutationObserver((changes) => {
+            const live = changes.map((one) => one.target.parentElement?.closest("[aria-live], [role=status]")
+              ?? one.target.closest?.("[aria-live], [role=status]")).filter(Boolean);
+            if (live.length) said.push(live[0].textContent);
+          }).observe(document.querySelector(".bench-result"), { subtree: true, childList: true, characterData: true });
+        }"""
+    )
+    tick(page, "3")
+    expect(page.get_by_text("On 300 test samples")).to_be_visible()
+    page.wait_for_function("() => said.length > 0")
+    assert page.evaluate("() => said") == ["50.0 % right, knows a. "]
+
+
+@pytest.mark.slow
+def test_what_the_library_warns_of_is_said(studio_url: UrlOf, page: Page, tmp_path: Path) -> None:
+    save_team(tmp_path)
+    page.goto(f"{studio_url(tmp_path)}#/bench")
+    page.get_by_role("button", name="All", exact=True).click()
+    warning = page.get_by_text(re.compile("^Only .* expect them to get in each other's way"))
+    expect(warning).to_be_visible()
+    page.get_by_label("Method").select_option("logits")
+    expect(page.locator(".bench-change")).to_contain_text("Method now logits")
+    expect(warning).to_have_count(0)
+
+
+def test_an_empty_folder_offers_training(studio_url: UrlOf, page: Page, tmp_path: Path) -> None:
     page.goto(f"{studio_url(tmp_path)}#/bench")
     page.get_by_role("button", name="Train ten specialists").click()
     panel = page.get_by_role("region", name="Training ten specialists of digits")
@@ -152,13 +233,13 @@ def test_an_empty_folder_offers_training(page: Page, studio_url: UrlOf, tmp_path
 
 
 @pytest.mark.slow
-def test_the_demo_trains_and_survives_a_reload(page: Page, studio_url: UrlOf, tmp_path: Path) -> None:
+def test_the_demo_trains_and_survives_a_reload(studio_url: UrlOf, page: Page, tmp_path: Path) -> None:
     page.goto(f"{studio_url(tmp_path)}#/bench")
     page.get_by_role("button", name="Train ten specialists").click()
     expect(page.get_by_role("checkbox").first).to_be_visible(timeout=120_000)  # the first while others train
     page.reload()
     expect(page.get_by_role("checkbox")).to_have_count(10, timeout=180_000)
-    expect(page.get_by_role("region", name=re.compile("Training"))).to_have_count(0, timeout=10_000)
+    expect(page.get_by_role("region", name=re.compile("Training"))).to_have_count(0)
     page.get_by_role("button", name="All", exact=True).click()
     expect(known(page)).to_have_count(10)
     assert float(shown_accuracy(page).inner_text().split()[0]) > 90

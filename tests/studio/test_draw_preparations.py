@@ -16,8 +16,8 @@ from sklearn.svm import SVC
 from torch.nn import functional as F
 
 import dovetail as dt
+from dovetail.data import presence
 from dovetail.errors import DataError, SpecError
-from dovetail.studio.bench.held_data import presence
 from dovetail.studio.draw.as_digits import as_digits
 from dovetail.studio.draw.as_fashion import as_fashion
 from dovetail.studio.draw.as_mnist import as_mnist

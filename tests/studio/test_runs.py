@@ -15,7 +15,9 @@ from fastapi.testclient import TestClient
 from dovetail.engine import results_file
 from dovetail.engine.folder_lock import is_worked_in
 from dovetail.engine.run import tables_at
-from dovetail.recipes import Cell, Comparison, Quantity, find_recipe
+from dovetail.recipes import Cell, Comparison, Finished, Quantity, find_recipe
+from dovetail.studio.folder import StudioFolder
+from dovetail.studio.runs import results
 from dovetail.studio.runs.job import run as run_job
 from dovetail.studio.runs.pace import Pace, Sight
 from dovetail.studio.runs.tables import shown_table
@@ -253,3 +255,54 @@ def test_time_left_follows_the_pace_that_was_seen() -> None:
     assert pace.left("a", Sight(100, 0.6, 1, 120), now=130) == pytest.approx(70)
     assert pace.left("a", Sight(100, 0.6, 1, 120), now=1000) == 0
     assert pace.left("a", Sight(999, 0.6, 1, 120), now=1000) is None  # another process has begun
+
+
+@pytest.mark.parametrize(
+    "name", ["config.yaml", "results.jsonl", "table.md", "figures", "errors.log", ".lock"]
+)
+def test_a_recipe_is_not_started_where_a_link_leads_elsewhere(
+    studio: TestClient, root: Path, tmp_path_factory: pytest.TempPathFactory, name: str
+) -> None:
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    (elsewhere / "config.yaml").write_text('recipe: "a secret"\nscale: "smoke"\n')
+    run = root / "new"
+    run.mkdir()
+    if name != "config.yaml":
+        (run / "config.yaml").write_text(f'recipe: "{RECIPE}"\nscale: "smoke"\n')
+    (run / name).symlink_to(elsewhere if name == "figures" else elsewhere / "config.yaml")
+    answer = studio.post("/api/runs", json={"recipe": RECIPE, "folder": "new"})
+    assert answer.status_code == 400
+    assert answer.json()["error"].startswith(f"new/{name} is a link")
+    assert "secret" not in answer.text
+    assert studio.get("/api/jobs").json() == []
+
+
+def test_figures_that_a_link_leads_to_are_not_listed(
+    studio: TestClient, root: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    (elsewhere / "secret.png").write_bytes(b"\x89PNG\r\n\x1a\n")
+    assert not of(studio, "half")["figures"]
+    (root / "half" / "figures").symlink_to(elsewhere)
+    assert not of(studio, "half")["figures"]
+    (root / "half" / "figures").unlink()
+    (root / "half" / "figures").mkdir()
+    (root / "half" / "figures" / "linked.png").symlink_to(elsewhere / "secret.png")
+    assert not of(studio, "half")["figures"]
+
+
+def test_results_in_memory_are_limited_by_their_size(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    size = (root / "half" / "results.jsonl").stat().st_size
+    reads: list[str] = []
+    read = results_file.read_results
+
+    def counted(path: Path) -> dict[str, Finished]:
+        reads.append(path.parent.name)
+        return read(path)
+
+    monkeypatch.setattr(results_file, "read_results", counted)
+    monkeypatch.setattr(results, "_MOST_BYTES", 2 * size)
+    kept = results.Results(StudioFolder(root))
+    for name in ("half", "half", "old/whole", "half"):  # the two together are too much
+        kept.of(root / name)
+    assert reads == ["half", "whole", "half"]

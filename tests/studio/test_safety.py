@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from pathlib import Path
 
 import anyio
@@ -16,7 +17,9 @@ from dovetail.studio.safety import MOST_BODY, RefusedError, read_body
 
 TOKEN = "the-right-token"
 HOST = "127.0.0.1:8765"
-COOKIE = {"Cookie": f"dovetail-studio-8765={TOKEN}"}
+SESSION = "the-value-of-the-cookie"
+NAME = "dovetail-studio-8765"
+COOKIE = {"Cookie": f"{NAME}={SESSION}"}
 BEARER = {"Authorization": f"Bearer {TOKEN}"}
 JSON = {"Content-Type": "application/json"}
 SAME = {"Sec-Fetch-Site": "same-origin"}
@@ -24,7 +27,8 @@ JOB = "/api/jobs/none"
 
 
 @pytest.fixture
-def client(tmp_path: Path) -> TestClient:
+def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TestClient:
+    monkeypatch.setattr(secrets, "token_hex", lambda _: SESSION)
     app = create_app(tmp_path, token=TOKEN, port=8765)
     return TestClient(app, base_url=f"http://{HOST}", follow_redirects=False)
 
@@ -33,11 +37,39 @@ def test_token_in_the_url_becomes_a_strict_cookie(client: TestClient) -> None:
     answer = client.get(f"/?token={TOKEN}")
     assert (answer.status_code, answer.headers["location"]) == (303, "/")
     cookie = answer.headers["set-cookie"].lower()
-    assert cookie.startswith("dovetail-studio-8765=")
+    assert cookie.startswith(f"{NAME}=")
     assert "httponly" in cookie
     assert "samesite=strict" in cookie
-    assert client.get("/").status_code == 200  # the client has kept the cookie
-    assert client.get("/api/jobs").json() == []
+    assert client.get("/", headers=SAME).status_code == 200  # the client has kept the cookie
+    assert client.get("/api/jobs", headers=SAME).json() == []
+
+
+def test_cookie_is_not_the_token_and_differs_from_studio_to_studio(tmp_path: Path) -> None:
+    """Other servers of this machine see it, so it must not do what the token does."""
+    clients = [
+        TestClient(create_app(tmp_path, token=TOKEN, port=8765), base_url=f"http://{HOST}") for _ in range(2)
+    ]
+    for client in clients:
+        client.get(f"/?token={TOKEN}", headers=SAME)
+    first, second = (client.cookies[NAME] for client in clients)
+    assert len({first, second, TOKEN}) == 3
+    assert clients[0].get(f"/?token={first}").status_code == 403
+    clients[0].cookies.clear()
+    for headers in (
+        {"Authorization": f"Bearer {first}"},
+        {"Cookie": f"{NAME}={second}", **SAME},
+        {"Cookie": f"{NAME}={TOKEN}", **SAME},
+    ):
+        assert clients[0].get("/api/jobs", headers=headers).status_code == 403
+
+
+@pytest.mark.parametrize("site", [None, "same-site", "cross-site", ""])
+@pytest.mark.parametrize("path", ["/", "/api/jobs", "/static/js/main.js"])
+def test_cookie_counts_for_our_own_pages_only(client: TestClient, path: str, site: str | None) -> None:
+    headers = COOKIE if site is None else {**COOKIE, "Sec-Fetch-Site": site}
+    answer = client.get(path, headers=headers)
+    assert answer.status_code == 403
+    assert "a page of the studio" in answer.text
 
 
 @pytest.mark.parametrize("token", ["wrong", "", TOKEN[:-1], f"{TOKEN}x", "%00", "é", "%ff"])
@@ -56,9 +88,9 @@ def test_wrong_token_is_refused(client: TestClient, token: str) -> None:
         {"Authorization": "Bearer wrong"},
         {"Authorization": f"Basic {TOKEN}"},
         {"Authorization": "Bearer"},
-        {"Cookie": f"dovetail-studio-8766={TOKEN}"},
-        {"Cookie": "dovetail-studio-8765=wrong"},
-        {"Cookie": '"; broken = [}'},
+        {"Cookie": f"dovetail-studio-8766={SESSION}", **SAME},
+        {"Cookie": f"{NAME}=wrong", **SAME},
+        {"Cookie": '"; broken = [}', **SAME},
     ],
 )
 def test_nothing_without_the_token(client: TestClient, path: str, headers: dict[str, str]) -> None:
@@ -70,7 +102,9 @@ def test_nothing_without_the_token(client: TestClient, path: str, headers: dict[
 
 def test_cookies_of_other_programs_do_not_matter(client: TestClient) -> None:
     others = 'a=[b]; "; c; é=ü; dovetail-studio-1=x; '
-    assert client.get("/", headers={"Cookie": (others + COOKIE["Cookie"]).encode()}).status_code == 200
+    assert (
+        client.get("/", headers={**SAME, "Cookie": (others + COOKIE["Cookie"]).encode()}).status_code == 200
+    )
 
 
 def test_token_elsewhere_than_at_the_root_does_nothing(client: TestClient) -> None:
@@ -78,8 +112,8 @@ def test_token_elsewhere_than_at_the_root_does_nothing(client: TestClient) -> No
     assert client.post(f"/?token={TOKEN}", headers=JSON).status_code == 403
 
 
-@pytest.mark.parametrize("headers", [BEARER, COOKIE])
-def test_token_lets_one_read(client: TestClient, headers: dict[str, str]) -> None:
+@pytest.mark.parametrize("headers", [BEARER, {**COOKIE, **SAME}, {**COOKIE, "Origin": f"http://{HOST}"}])
+def test_token_and_cookie_let_one_read(client: TestClient, headers: dict[str, str]) -> None:
     assert client.get("/", headers=headers).status_code == 200
     assert client.get("/static/js/main.js", headers=headers).status_code == 200
     assert client.get("/api/jobs", headers=headers).json() == []

@@ -40,6 +40,7 @@ def test_one_line_and_a_clean_end(tmp_path: Path, number: signal.Signals, status
         assert found, line + server.stderr.read()
         assert str(tmp_path) in line
         opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+        opener.addheaders = [("Sec-Fetch-Site", "none")]  # as browsers do for an address that was typed
         with opener.open(found[0], timeout=20) as answer:
             assert answer.url == found[1]
             assert b"Dovetail studio" in answer.read()
@@ -83,14 +84,55 @@ def test_next_free_port(monkeypatch: pytest.MonkeyPatch) -> None:
             assert found.getsockname()[1] != port
 
 
-def test_browser_is_opened_with_the_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_browser_learns_the_token_from_a_private_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its command line is for all users to see."""
     opened: list[str] = []
+    seen: list[tuple[str, int, int]] = []
     said: list[str] = []
+
+    def look(self: uvicorn.Server, sockets: object) -> None:
+        while not opened:
+            time.sleep(0.01)
+        page = Path(opened[0].removeprefix("file://"))
+        seen.append((page.read_text(), page.stat().st_mode & 0o777, page.parent.stat().st_mode & 0o777))
+
     monkeypatch.setattr(webbrowser, "open", opened.append)
-    monkeypatch.setattr(uvicorn.Server, "run", lambda self, sockets: time.sleep(0.2))
+    monkeypatch.setattr(uvicorn.Server, "run", look)
     serve(tmp_path, port=0, say=said.append)
-    assert len(opened) == len(said) == 1
-    assert opened[0] in said[0]
+    found = re.search(r"http://127\.0\.0\.1:\d+/\?token=([0-9a-f]{48})", said[0])
+    assert found
+    assert found[1] not in opened[0]
+    ((content, *modes),) = seen
+    assert f"url={found[0]}" in content
+    assert modes == [0o600, 0o700]
+    assert not Path(opened[0].removeprefix("file://")).parent.exists()
+
+
+OPENING = """
+import sys, webbrowser
+from dovetail.studio import serve
+webbrowser.open = lambda url: print(url, flush=True)
+serve(sys.argv[1], port=0, say=lambda line: None)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_private_file_goes_however_the_studio_ends(tmp_path: Path, number: signal.Signals) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", OPENING, str(tmp_path)], stdout=subprocess.PIPE, text=True
+    ) as server:
+        assert server.stdout is not None
+        page = Path(server.stdout.readline().strip().removeprefix("file://"))
+        address = re.search(r"http://127[^\"]*", page.read_text())
+        assert address
+        with pytest.raises(urllib.error.HTTPError, match="403"):  # it is there, and answers
+            urllib.request.urlopen(address[0].partition("?")[0], timeout=20)
+        server.send_signal(number)
+        server.wait(20)
+    assert not page.parent.exists()
 
 
 def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:

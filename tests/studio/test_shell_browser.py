@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, Route, expect
+
+from dovetail.studio.landing import LandingPage
 
 from .conftest import TOKEN
 
@@ -27,6 +30,10 @@ CHART = """async () => {
   ];
   await drawChart(box, { data, layout: { height: 300, title: { text: "A chart" } } });
 }"""
+
+
+JOB = {"id": "j", "kind": "", "title": "Counting", "state": "running", "done": 1, "total": 4, "note": "one of four",
+       "partial": None, "result": None, "error": None, "started": 0, "ended": None}  # fmt: skip
 
 
 @pytest.fixture
@@ -191,14 +198,12 @@ def test_what_the_server_refuses_is_said_in_its_own_words(shell: Page) -> None:
 
 
 def test_panel_of_a_job(shell: Page) -> None:
-    job = {"id": "j", "kind": "", "title": "Counting", "state": "running", "done": 1, "total": 4, "note": "one of four",
-           "partial": None, "result": None, "error": None, "started": 0, "ended": None}  # fmt: skip
     stopped: list[str] = []
 
     def answer(route: Route) -> None:
         if route.request.method == "DELETE":
             stopped.append(route.request.headers["content-type"])
-        route.fulfill(json={**job, "state": "cancelled" if stopped else "running"})
+        route.fulfill(json={**JOB, "state": "cancelled" if stopped else "running"})
 
     shell.route("**/api/jobs/j", answer)
     shell.evaluate(
@@ -207,13 +212,67 @@ def test_panel_of_a_job(shell: Page) -> None:
           globalThis.ended = [];
           document.querySelector("main").append(jobPanel(job, { onDone: (now) => ended.push(now.state) }));
         }""",
-        job,
+        JOB,
     )
     panel = shell.get_by_role("region", name="Counting")
     expect(panel.get_by_text("one of four")).to_be_visible()
     assert panel.get_by_role("progressbar").evaluate("bar => bar.value / bar.max") == 0.25
     panel.get_by_role("button", name="Cancel").press("Enter")
     expect(panel.get_by_text("Cancelled.")).to_be_visible()
+    expect(panel).to_be_focused()  # the button that had the focus is gone
     expect(panel.get_by_role("button", name="Cancel")).to_be_hidden()
     assert stopped == ["application/json"]
     assert shell.evaluate("() => globalThis.ended") == ["cancelled"]
+
+
+def test_a_job_is_not_given_up_when_one_answer_is_lost(shell: Page) -> None:
+    shell.evaluate(
+        """async (job) => {
+          const { jobPanel } = await import("/static/js/job.js");
+          const answer = (status, body) => async () => new Response(JSON.stringify(body), { status });
+          globalThis.answers = [() => Promise.reject(new TypeError("lost")), answer(502, {}), answer(200, job)];
+          globalThis.states = [];
+          globalThis.fetch = () => (answers.shift() ?? globalThis.last)();
+          globalThis.last = answer(200, job);
+          globalThis.goAway = () => { last = answer(404, { error: "there is no job 'j'" }); };
+          document.querySelector("main").append(jobPanel(job, { onChange: (now) => states.push(now.state) }));
+        }""",
+        JOB,
+    )
+    panel = shell.get_by_role("region", name="Counting")
+    expect(
+        panel.get_by_text("does not answer. Is it still running in its terminal? Asking again…")
+    ).to_be_visible()
+    expect(panel.get_by_role("button", name="Cancel")).to_be_visible()
+    shell.wait_for_function("() => states.length > 1")
+    expect(panel.get_by_text("Asking again…")).to_have_count(0)
+    assert set(shell.evaluate("() => states")) == {"running"}
+    shell.evaluate("() => goAway()")
+    expect(panel.get_by_role("alert")).to_have_text("there is no job 'j'")
+    assert shell.evaluate("() => states.at(-1)") == "failed"
+
+
+def test_a_cancelled_audit_says_that_nothing_was_saved(shell: Page) -> None:
+    said = shell.evaluate(
+        """async (job) => {
+          const { auditOutcome } = await import("/static/views/audit-outcome.js");
+          return ["kept", null].map((output) => {
+            const found = auditOutcome();
+            found.show({ ...job, state: "cancelled", partial: { asked: { output } } });
+            return found.element.textContent;
+          });
+        }""",
+        JOB,
+    )
+    assert said == ["Nothing was saved into kept.", ""]
+
+
+def test_the_page_that_the_browser_is_given_leads_in(
+    page: Page, studio_url: Callable[[Path], str], tmp_path: Path
+) -> None:
+    with closing(LandingPage(studio_url(tmp_path))) as landing:
+        page.goto(landing.url)
+        expect(page).to_have_title("Bench · Dovetail studio")
+        assert "token" not in page.url
+        page.reload()
+        expect(page.get_by_role("button", name="Train ten specialists")).to_be_visible()

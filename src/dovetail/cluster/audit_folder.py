@@ -34,6 +34,7 @@ def audit_json(
     checkpoint: str,
     source: Source,
     found: Clusterability,
+    made: Mapping[str, object],
     *,
     weights: str | None = None,
     lesions: Mapping[str, object] | None = None,
@@ -48,6 +49,8 @@ def audit_json(
         What was read there.
     found : Clusterability
         What came out.
+    made : mapping
+        With which versions, on what and when, as `dovetail.how_made.how_made` says.
     weights : str, optional
         The file of weights that went into it, if it was a builder's network.
     lesions : mapping, optional
@@ -60,6 +63,7 @@ def audit_json(
         "sorted_by_name": source.sorted_by_name,
         "clusterability": found.to_json(),
         "lesions": lesions,
+        "made": dict(made),
     }
 
 

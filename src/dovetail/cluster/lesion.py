@@ -9,7 +9,7 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import nn
 
-from ..data.dataset import Dataset, Split
+from ..data.dataset import Dataset, Split, is_finite
 from ..errors import DataError, ShapeError, SpecError
 from ..population.progress import FitProgress
 from .ablation import check_fits, correct_by_class
@@ -184,6 +184,8 @@ def _check(network: nn.Module, split: Split, draws: int, seed: int, batch_size: 
         raise SpecError(f"lesions are measured on a Split, such as data.test; got a {type(split).__name__}")
     if not len(split):
         raise DataError("there are no samples to measure on")
+    if not is_finite(split.x):
+        raise DataError("the samples to measure on hold NaN or infinity; clean them first")
     if split.y.dtype != torch.int64 or split.y.dim() != 1:
         raise DataError(
             f"lesions measure how well classes are told apart: targets must be class ids, a vector of int64, not "

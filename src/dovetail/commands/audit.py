@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -80,10 +81,13 @@ def audit(
     from ..cluster import clusterability
     from ..cluster import lesion as lesioned
     from ..cluster.audit_folder import audit_json, check_folder, write_audit
+    from ..cluster.dense_layers import ASSUMED
     from ..errors import SpecError
-    from .audit_network import ASSUMED
+    from ..how_made import how_made
     from .audit_print import print_found, print_lesions
     from .audit_source import advice_for_the_command, read_shape, read_source
+
+    begun = time.perf_counter()
 
     for option, value in (("--samples", samples), ("--draws", draws), ("--device", device)):
         if lesion is None and value is not None:
@@ -110,8 +114,9 @@ def audit(
         lost = {
             "data": lesion, "classes": source.measured_classes, "assumed": assumed, **lesions.to_json(),
         }  # fmt: skip
+    made = how_made(begun, None if measured is None else next(measured[0].parameters()).device)
     answer = audit_json(
-        checkpoint, source, found, weights=None if weights is None else str(weights), lesions=lost
+        checkpoint, source, found, made, weights=None if weights is None else str(weights), lesions=lost
     )
     if output is not None:
         write_audit(output, found, lesions, answer)

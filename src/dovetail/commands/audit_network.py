@@ -6,12 +6,11 @@ from collections.abc import Mapping
 
 from torch import Tensor, nn
 
+from ..cluster.dense_layers import ASSUMED, foreign_tensor
 from ..cluster.graph.matrices import PASS_MODULE
 from ..cluster.source import Source
 from ..errors import ShapeError, SpecError
 from ..prune import layer_chain
-
-ASSUMED = "dense layers with ReLU between them"
 
 
 def measurable(source: Source) -> nn.Module:
@@ -29,17 +28,11 @@ def _dense_network(tensors: Mapping[str, Tensor]) -> nn.Module:
         raise ShapeError(f"{error}; {PASS_MODULE}") from error
     if not layers:
         raise _not_dense(f"there is no weight matrix among {len(tensors)} tensors")
-    used = set()
-    for layer in layers:
-        if layer.convolutional:
-            raise _not_dense(f"{layer.weight!r} is a convolution")
-        used.add(layer.weight)
-        # The first vector after a matrix is its bias, unless it is the scale of a norm.
-        used.update(name for name in layer.vectors[:1] if not name.endswith("weight"))
-    for name in tensors:
-        if name not in used:
-            kind = "batch norm" if "running_" in name else "something else"
-            raise _not_dense(f"{name!r} is neither the weights of a dense layer nor its bias, but of {kind}")
+    if name := foreign_tensor(tensors, layers):
+        if any(layer.convolutional and layer.weight == name for layer in layers):
+            raise _not_dense(f"{name!r} is a convolution")
+        kind = "batch norm" if "running_" in name else "something else"
+        raise _not_dense(f"{name!r} is neither the weights of a dense layer nor its bias, but of {kind}")
     return nn.Sequential(nn.Flatten(), *perceptron_of(tensors))
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import typer
 from rich.console import Console
 
+from ..cluster.dense_layers import ASSUMED
 from ..cluster.weights_file import chain_text
-from .audit_network import ASSUMED
 from .output import print_table, table_of
 
 if TYPE_CHECKING:

@@ -71,7 +71,7 @@ def read_shape(text: str | None) -> tuple[int, ...] | None:
     if text is None:
         return None
     parts = re.split(r"[x×,]", text)
-    if not all(part.isdecimal() and 0 < int(part) < 2**16 for part in parts):
+    if not all(part.isdecimal() and len(part) < 10 and 0 < int(part) < 2**16 for part in parts):
         raise SpecError(f"--input-shape is the shape of one sample, such as 3x32x32 or 784; got {text!r:.60}")
     return tuple(map(int, parts))
 

@@ -123,7 +123,7 @@ def _print(composite: Composite, score: Score | None, found: DropAudit | None, o
     typer.echo(repr(composite))
     if score is not None:
         print_table(table_of(score.per_class, "On the test split"))
-        entropy = "undefined (all classes are rewarded)" if score.entropy is None else f"{score.entropy:.4f}"
+        entropy = f"undefined ({score.no_entropy})" if score.entropy is None else f"{score.entropy:.4f}"
         typer.echo(
             f"rewarded accuracy {score.rewarded_accuracy:.4f}, entropy on other classes {entropy}, "
             f"calibration error {score.calibration_error:.4f}"

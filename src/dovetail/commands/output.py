@@ -23,6 +23,9 @@ DataName = Annotated[
     str, typer.Argument(metavar="DATA", help="A data set, with options if need be: mnist, har:features=time.")
 ]
 
+MOST_SEEDS = 10_000
+"""Of one command: a slip of the keyboard should not be taken for years of work."""
+
 
 def load_data(text: str) -> Dataset:
     """Load data given as ``NAME`` or ``NAME:option=value,option=value``."""

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from ..errors import DovetailError
 from .output import Json, print_json
 
 
@@ -38,6 +39,8 @@ def report(
     as_json: Json = False,
 ) -> None:
     """Make one HTML page of what PATH holds: it needs no network and no other file, and prints well."""
+    if not path.exists():  # said at once, before torch and the rest are there
+        raise DovetailError(f"there is no file or folder {str(path)!r}")
     from ..report.build import build_report, check_output
 
     check_output(output, force=force)
@@ -47,4 +50,8 @@ def report(
     if as_json:
         print_json({"report": str(written), "sections": page.sections, "bytes": size})
         return
-    typer.echo(f"Report: {written} ({', '.join(page.sections)}; {size / 1e6:.1f} MB)")
+    typer.echo(f"Report: {written} ({', '.join(page.sections)}; {_size(size)})")
+
+
+def _size(size: int) -> str:
+    return f"{size / 1e6:.1f} MB" if size >= 1e5 else f"{size / 1e3:.0f} kB"

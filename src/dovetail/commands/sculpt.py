@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .output import Json, print_json, print_table, table_of
+from .output import MOST_SEEDS, Json, print_json, print_table, table_of
 
 if TYPE_CHECKING:
     from torch import nn
@@ -97,8 +97,8 @@ def sculpt(
     from ..sculpting import compare
     from ..sculpting.pruning.presets import EDGE_STEPS, UNIT_STEPS
 
-    if seeds < 1:
-        raise SpecError(f"--seeds is how many seeds to sculpt with, 1 or more; got {seeds}")
+    if not 1 <= seeds <= MOST_SEEDS:
+        raise SpecError(f"--seeds is how many seeds to sculpt with, 1 to {MOST_SEEDS:,}; got {seeds!r:.40}")
     what = _task_of(task)
     options: dict[str, object] = {
         "unit_steps": _percents("--unit-steps", unit_steps, UNIT_STEPS),

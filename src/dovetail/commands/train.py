@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from .output import DataName, Json, load_data, print_json, print_table, table_of
+from .output import MOST_SEEDS, DataName, Json, load_data, print_json, print_table, table_of
 
 
 def train(
@@ -71,8 +71,8 @@ def train(
     from ..specialists import train_specialists
     from ..specialists.folder import file_name
 
-    if seeds < 1:
-        raise SpecError(f"--seeds is how many seeds to train with, 1 or more; got {seeds}")
+    if not 1 <= seeds <= MOST_SEEDS:
+        raise SpecError(f"--seeds is how many seeds to train with, 1 to {MOST_SEEDS:,}; got {seeds!r:.40}")
     dataset = load_data(data)
     sets = None if rewarded is None else [_class_set(entry, dataset.classes) for entry in rewarded]
     team = train_specialists(

@@ -24,6 +24,7 @@ from . import (  # noqa: F401
 )
 from .boolean import BooleanTask, boolean_task
 from .dataset import Dataset, Split
+from .local import Presence, load_here, presence
 from .registry import DataInfo, catalogue, get, load
 from .text import load_text
 
@@ -31,10 +32,13 @@ __all__ = [
     "BooleanTask",
     "DataInfo",
     "Dataset",
+    "Presence",
     "Split",
     "boolean_task",
     "catalogue",
     "get",
     "load",
+    "load_here",
     "load_text",
+    "presence",
 ]

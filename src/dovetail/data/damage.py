@@ -29,12 +29,19 @@ def check_count(path: Path, what: str, found: int, official: int) -> None:
         raise damaged(path, f"holds {found:,} {what}, but the official file {official:,}")
 
 
+MOST_BYTES = 2**28
+"""Of a file, also unpacked: several times as many as any official one has."""
+
+
 def read_bytes(path: Path) -> bytes:
-    """Return a file's bytes; a file that is empty or cannot be read is a ``DataError``."""
+    """Return a file's bytes; a file that is empty, far too large or cannot be read is a ``DataError``."""
     try:
-        content = path.read_bytes()
+        with path.open("rb") as file:
+            content = file.read(MOST_BYTES + 1)
     except OSError as error:
         raise DataError(f"{path} cannot be read ({error}); check that you may read it") from error
+    if len(content) > MOST_BYTES:
+        raise damaged(path, f"has more than {MOST_BYTES:,} bytes")
     if not content:
         raise damaged(path, "is empty")
     return content

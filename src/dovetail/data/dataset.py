@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -170,6 +171,11 @@ def _shortened(names: Sequence[str], most: int = 12) -> str:
 
 def _check(data: Dataset) -> None:
     """Refuse what no network could be trained on, naming the split."""
+    twice = [name for name, count in Counter(data.classes).items() if count > 1]
+    if twice:
+        raise DataError(
+            f"{data.name}: several outputs are called {_shortened(twice)}; give each a name of its own"
+        )
     for name, split in data.splits.items():
         where = f"{data.name}, {name} split"
         if not len(split):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import io
+import math
 import zlib
 from pathlib import Path
 
@@ -10,7 +12,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from .damage import check_count, damaged, read_bytes
+from .damage import MOST_BYTES, check_count, damaged, read_bytes
 from .dataset import Split
 from .options import Fraction
 from .registry import Content, register
@@ -92,16 +94,19 @@ def _read_part(folder: Path, part: str, classes: int) -> tuple[NDArray[np.uint8]
 def _read_idx(path: Path, dimensions: int) -> NDArray[np.uint8]:
     """Return the array in a gzipped idx file of bytes: magic number, sizes (big endian), entries."""
     try:
-        content = gzip.decompress(read_bytes(path))
+        with gzip.GzipFile(fileobj=io.BytesIO(read_bytes(path))) as file:
+            content = file.read(MOST_BYTES + 1)  # a small file may unpack to any size
     except (OSError, EOFError, zlib.error) as error:
         raise damaged(path, f"is not a whole gzip file ({error})") from error
+    if len(content) > MOST_BYTES:
+        raise damaged(path, f"unpacks to more than {MOST_BYTES:,} bytes")
     header = 4 * (1 + dimensions)
     if len(content) < header:
         raise damaged(path, f"holds {len(content)} bytes, less than the {header} of its header")
     magic, *sizes = (int(number) for number in np.frombuffer(content, ">u4", count=1 + dimensions))
     if magic != _UNSIGNED_BYTES + dimensions:
         raise damaged(path, f"starts with the magic number {magic}, not {_UNSIGNED_BYTES + dimensions}")
-    expected = header + int(np.prod(sizes))
+    expected = header + math.prod(sizes)
     if len(content) != expected or not sizes[0]:
         raise damaged(path, f"holds {len(content)} bytes, but sizes {sizes} in its header make {expected}")
     return np.frombuffer(content, np.uint8, offset=header).reshape(sizes)

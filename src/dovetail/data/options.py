@@ -29,15 +29,21 @@ class Rule:
     store: Callable[[Any], object] = lambda value: value
 
 
-def _whole(least: int) -> Rule:
+def _whole(least: int, most: int | None = None) -> Rule:
     def accepts(value: object) -> bool:
-        return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= least
+        if not isinstance(value, Integral) or isinstance(value, bool):
+            return False
+        return least <= int(value) and (most is None or int(value) <= most)
 
-    return Rule(accepts, f"a whole number, {least} or more", int)
+    words = f"{least} or more" if most is None else f"from {least} to {most:,}"
+    return Rule(accepts, f"a whole number, {words}", int)
 
 
 def _is_fraction(value: object) -> bool:
-    return isinstance(value, Real) and 0 < float(value) < 1
+    try:
+        return isinstance(value, Real) and 0 < float(value) < 1
+    except OverflowError:  # a whole number that no float can hold
+        return False
 
 
 def _is_text(value: object) -> bool:
@@ -45,8 +51,10 @@ def _is_text(value: object) -> bool:
 
 
 Seed = Annotated[int, _whole(0)]
-Samples = Annotated[int, _whole(10)]
-"""How many samples to make. Ten is the least that leaves every split something."""
+Samples = Annotated[int, _whole(10, 1_000_000)]
+"""How many samples to make. Ten is the least that leaves every split something; more than a million fill memory."""
+Pairs = Annotated[int, _whole(10, 10_000)]
+"""How many pairs to make of each combination of classes, of which there are a hundred."""
 Fraction = Annotated[float, Rule(_is_fraction, "a number above 0 and below 1", float)]
 ImageSet = Annotated[str, Rule(_is_text, "the name of a set of one-channel images, such as mnist", str)]
 
@@ -84,9 +92,9 @@ def check_options(
     for option, value in given.items():
         if option not in rules:
             allowed = f"it takes {', '.join(rules)}" if rules else "it takes none"
-            raise SpecError(f"data set {name!r} has no option {option}={value!r}; {allowed}")
+            raise SpecError(f"data set {name!r} has no option {option[:40]}={value!r:.40}; {allowed}")
         if not rules[option].accepts(value):
-            raise SpecError(f"data set {name!r} cannot use {option}={value!r}; use {rules[option].words}")
+            raise SpecError(f"data set {name!r} cannot use {option}={value!r:.40}; use {rules[option].words}")
     return {
         option: rules[option].store(given[option]) if option in given else default
         for option, default in defaults.items()

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
+from ..errors import DataError
 from .bases import load_images
 from .dataset import Dataset, Split
-from .options import ImageSet, Samples, Seed
+from .options import ImageSet, Pairs, Seed
 from .registry import Content, register
 
 Labels = NDArray[np.int64]
@@ -24,7 +25,7 @@ _ROWS_AT_A_TIME = 4096
 
 @register("two-digits", kind="generated")
 def two_digits(
-    root: str | Path | None, *, base: ImageSet = "mnist", pairs: Samples = 1_000, seed: Seed = 0
+    root: str | Path | None, *, base: ImageSet = "mnist", pairs: Pairs = 1_000, seed: Seed = 0
 ) -> Content:
     """Two digits side by side and which they are: 20 bits, one for each digit on either side.
 
@@ -42,7 +43,7 @@ def two_digits(
 
 @register("digit-xor", kind="generated")
 def digit_xor(
-    root: str | Path | None, *, base: ImageSet = "mnist", pairs: Samples = 1_000, seed: Seed = 0
+    root: str | Path | None, *, base: ImageSet = "mnist", pairs: Pairs = 1_000, seed: Seed = 0
 ) -> Content:
     """Two digits from 0 to 7 side by side and the three bits of their exclusive or, highest first.
 
@@ -76,7 +77,12 @@ def _draw(labels: Labels, wanted: Labels, rng: np.random.Generator) -> Tensor:
     rows = np.empty(len(wanted), dtype=np.int64)
     for digit in np.unique(wanted):
         places = np.flatnonzero(wanted == digit)
-        rows[places] = rng.choice(np.flatnonzero(labels == digit), size=len(places))
+        there = np.flatnonzero(labels == digit)
+        if not len(there):
+            raise DataError(
+                f"there are no images of class {digit} in a split of the base; pairs need every class"
+            )
+        rows[places] = rng.choice(there, size=len(places))
     return torch.from_numpy(rows)
 
 

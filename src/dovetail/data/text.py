@@ -24,6 +24,18 @@ def load_text(text: str, root: str | Path | None = None) -> Dataset:
     >>> load_text("lines:train_samples=100,test_samples=20").options["test_samples"]
     20
     """
+    name, options = read_text(text)
+    return load(name, root, **options)
+
+
+def read_text(text: str) -> tuple[str, dict[str, object]]:
+    """Return the name and the options in such a text.
+
+    Examples
+    --------
+    >>> read_text("har:features=time,classes=5")
+    ('har', {'features': 'time', 'classes': 5})
+    """
     name, _, rest = text.partition(":")
     options: dict[str, object] = {}
     for pair in rest.split(",") if rest else []:
@@ -35,7 +47,7 @@ def load_text(text: str, root: str | Path | None = None) -> Dataset:
         if option.strip() in ("name", "root"):
             raise SpecError(f"{option.strip()!r} in {text!r:.80} is no option of a data set")
         options[option.strip()] = _value(value.strip())
-    return load(name.strip(), root, **options)
+    return name.strip(), options
 
 
 def _value(text: str) -> object:

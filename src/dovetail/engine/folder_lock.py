@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import stat
+import os
 import time
 from pathlib import Path
 from typing import IO
 
 from ..errors import DovetailError
+from .own_files import open_own
 
-_NAME = ".lock"
+NAME = ".lock"
 _PATIENCE = 0.5
 """Seconds to try again: someone may hold the lock only to see whether it is free."""
 
@@ -20,9 +21,11 @@ def take_lock(folder: Path) -> IO[str]:
     Raises
     ------
     DovetailError
-        When another process is working there.
+        When another process is working there, or the lock is a link.
+    OSError
+        When nothing can be written there.
     """
-    file = (folder / _NAME).open("w")
+    file = open_own(folder / NAME, "a")
     end = time.monotonic() + _PATIENCE
     while not _locked(file):
         if time.monotonic() > end:
@@ -31,25 +34,23 @@ def take_lock(folder: Path) -> IO[str]:
                 f"another process is working in {folder}; wait for it, or take another folder"
             )
         time.sleep(0.02)
+    os.utime(file.fileno() if os.utime in os.supports_fd else folder / NAME)
     return file
 
 
 def is_worked_in(folder: Path) -> bool:
     """Whether a process is working in a folder now."""
-    path = folder / _NAME
     try:
-        if not stat.S_ISREG(path.lstat().st_mode):  # not ours; a pipe would keep us waiting
-            return False
-        with path.open() as file:
+        with open_own(folder / NAME, "r") as file:
             return not _locked(file, shared=True)
-    except OSError:  # nobody ever has, or nobody may look
+    except (DovetailError, OSError):  # nobody ever has, it is not ours, or nobody may look
         return False
 
 
 def worked_in_since(folder: Path) -> float:
     """Return when the last process began to work in a folder, in seconds since 1970; 0 if none ever has."""
     try:
-        return (folder / _NAME).lstat().st_mtime
+        return (folder / NAME).lstat().st_mtime
     except OSError:
         return 0.0
 

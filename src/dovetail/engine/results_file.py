@@ -10,6 +10,7 @@ from pathlib import Path
 from ..errors import DovetailError, FileFormatError
 from ..recipes import Finished, Unit
 from ..recipes.unit import canonical
+from .own_files import open_own
 
 NAME = "results.jsonl"
 
@@ -62,7 +63,7 @@ def add_results(path: Path, finished: Iterable[Finished]) -> None:
     if not lines:
         return
     try:
-        with path.open("a", encoding="utf-8") as file:
+        with open_own(path, "a") as file:
             file.write("".join(line + "\n" for line in lines))
             file.flush()
             os.fsync(file.fileno())
@@ -71,15 +72,29 @@ def add_results(path: Path, finished: Iterable[Finished]) -> None:
 
 
 def mend(path: Path) -> None:
-    """Cut off a last line that a power cut or a kill has left unfinished, so that the next one starts a line."""
+    """Cut off a last line that a power cut or a kill has left unfinished, so that the next one starts a line.
+
+    Raises
+    ------
+    DovetailError
+        If the file cannot be written.
+    """
     if path.exists():
         whole = sum(len(line) + 1 for line in _whole_lines(path))
-        if whole < path.stat().st_size:
-            os.truncate(path, whole)
+        try:
+            if whole < path.stat().st_size:
+                with open_own(path, "r+b") as file:
+                    file.truncate(whole)
+        except OSError as error:
+            raise DovetailError(f"cannot write {path}: {error.strerror}") from error
 
 
 def _whole_lines(path: Path) -> list[bytes]:
     try:
-        return path.read_bytes().split(b"\n")[:-1] if path.exists() else []
+        with open_own(path, "rb") as file:
+            content: bytes = file.read()
+        return content.split(b"\n")[:-1]
+    except FileNotFoundError:
+        return []
     except OSError as error:
         raise DovetailError(f"cannot read {path}: {error.strerror}") from error

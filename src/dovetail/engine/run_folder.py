@@ -9,23 +9,29 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 
-from .._version import __version__
 from ..errors import DovetailError, FileFormatError
+from ..how_made import versions
 from ..recipes import Finished, Recipe, Unit
 from ..recipes.recipe import Scale
+from ..recipes.unit import canonical
 from ..writing import write_whole
-from . import results_file
-from .folder_lock import take_lock
+from . import folder_lock, results_file
+from .own_files import check_own, open_own
 from .run import tables_at
+from .run_figures import FIGURES, write_figures
 
 CONFIG = "config.yaml"
 _TABLES = "table.md"
-FIGURES = "figures"
 _ERRORS = "errors.log"
-_DPI = 120
+_OWN = (CONFIG, results_file.NAME, _TABLES, FIGURES, _ERRORS, folder_lock.NAME)
+_MOST_CONFIG_BYTES = 2**16
+"""The largest ``config.yaml`` that is read; one of ours has a few lines."""
+_MOST_NEIGHBOUR_BYTES = 64 * 2**20
+"""The largest results of another run that are looked through."""
 
 
 def default_folder(recipe: Recipe, scale: Scale) -> Path:
@@ -59,12 +65,17 @@ class RunFolder:
         check_folder_is(path, recipe, scale)
         try:
             path.mkdir(parents=True, exist_ok=True)
-            self._lock = take_lock(path)
         except OSError as error:
             raise DovetailError(f"cannot make the folder {path}: {error.strerror}") from error
         try:
+            self._lock = folder_lock.take_lock(path)
+        except OSError as error:
+            raise DovetailError(
+                f"cannot write into the folder {path}: {error.strerror}; choose another"
+            ) from error
+        try:
             if not _config(path):
-                self._write_config({"recipe": recipe.name, "scale": scale, "dovetail": __version__})
+                self._write_config({"recipe": recipe.name, "scale": scale, **versions()})
             results_file.mend(self._results)
             self._finished = results_file.read_results(self._results)
         except BaseException:
@@ -90,12 +101,14 @@ class RunFolder:
     def add(self, finished: Sequence[Finished]) -> None:
         """Keep finished units."""
         results_file.add_results(self._results, finished)
-        self._finished |= {one.unit.key: one for one in finished}
+        # As they will be read again: tables come out the same whether a run was interrupted or not.
+        self._finished |= {one.unit.key: replace(one, row=json.loads(canonical(one.row))) for one in finished}
 
     def note_trace(self, unit: Unit, trace: str) -> None:
         """Write down where an error came from that nobody foresaw."""
         if trace:
-            with (self.path / _ERRORS).open("a", encoding="utf-8") as file:
+            # A full disk, or a link in the way, must not hide why a unit could not be done, which is told anyway.
+            with suppress(OSError, DovetailError), open_own(self.path / _ERRORS, "a") as file:
                 file.write(f"{unit.label} ({unit.key})\n{trace}\n")
 
     def take_from_neighbours(self, units: Sequence[Unit]) -> int:
@@ -116,14 +129,16 @@ class RunFolder:
 
 
 def check_folder_is(path: Path, recipe: Recipe, scale: Scale) -> None:
-    """Refuse a folder that holds another run, or files that are not a run's but would be overwritten."""
+    """Refuse a folder that holds another run, files that are not a run's but would be overwritten, or links."""
     if path.exists() and not path.is_dir():
         raise DovetailError(f"cannot make the folder {path}: there is a file of that name")
+    for name in _OWN:
+        check_own(path / name)
     config = _config(path)
     if config and (config.get("recipe"), config.get("scale")) != (recipe.name, scale):
         raise DovetailError(
-            f"{path} holds a run of {config.get('recipe')} at scale {config.get('scale')}, not of {recipe.name} at "
-            f"scale {scale}; take another folder"
+            f"{path} holds a run of {config.get('recipe')!s:.60} at scale {config.get('scale')!s:.60}, not of "
+            f"{recipe.name} at scale {scale}; take another folder"
         )
     ours = [name for name in (results_file.NAME, _TABLES, FIGURES) if (path / name).exists()]
     if not config and ours:
@@ -133,31 +148,23 @@ def check_folder_is(path: Path, recipe: Recipe, scale: Scale) -> None:
 
 
 def units_beside(path: Path) -> dict[str, Finished]:
-    """Return by key all that runs beside a folder have finished."""
+    """Return by key all that runs beside a folder have finished; links and files of a strange size are left out."""
     found: dict[str, Finished] = {}
     for neighbour in sorted(path.resolve().parent.glob(f"*/{results_file.NAME}")):
-        if neighbour.parent != path.resolve():
-            with suppress(DovetailError):  # what is wrong with another run is not this one's trouble
+        if neighbour.parent == path.resolve() or neighbour.parent.is_symlink():
+            continue
+        with suppress(DovetailError, OSError):  # what is wrong with another run is not this one's trouble
+            if neighbour.stat().st_size <= _MOST_NEIGHBOUR_BYTES:
                 found |= results_file.read_results(neighbour)
     return found
 
 
 def write_tables(folder: Path, recipe: Recipe, scale: Scale, finished: Sequence[Finished]) -> None:
-    """Write ``table.md`` and the figures of a recipe into a folder; figures that it no longer has go."""
+    """Write ``table.md`` and the figures of a recipe into a folder."""
     text = "\n".join(table.to_markdown() for table in tables_at(scale, recipe, finished))
     head = f"# {recipe.title}\n\n{recipe.shows}.\n\n"
     write_whole(folder / _TABLES, lambda path: path.write_text(head + text, encoding="utf-8"))
-    pictures = folder / FIGURES
-    old = set(pictures.glob("*.png"))
-    for name, figure in recipe.figures(finished):
-        pictures.mkdir(exist_ok=True)
-        new = write_whole(
-            pictures / f"{name}.png",
-            lambda path, drawn=figure: drawn.savefig(path, format="png", dpi=_DPI, bbox_inches="tight"),  # type: ignore[misc]
-        )
-        old.discard(new)
-    for path in old:
-        path.unlink()
+    write_figures(folder, recipe, finished)
 
 
 def _config(folder: Path) -> dict[str, str]:
@@ -173,14 +180,17 @@ def read_config(folder: Path) -> dict[str, str]:
     ------
     FileFormatError
         If there is none, or it is not one of ours.
+    DovetailError
+        If it is a link.
     """
-    file = folder / CONFIG
     try:
-        pairs = [
-            line.partition(": ") for line in file.read_text(encoding="utf-8").splitlines() if line.strip()
-        ]
+        with open_own(folder / CONFIG, "r") as file:
+            text: str = file.read(_MOST_CONFIG_BYTES + 1)
+        if len(text) > _MOST_CONFIG_BYTES:
+            raise ValueError(f"it has more than {_MOST_CONFIG_BYTES:,} characters")
+        pairs = [line.partition(": ") for line in text.splitlines() if line.strip()]
         return {key: json.loads(value) for key, _, value in pairs}
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise FileFormatError(
             f"{folder} is not a run folder: its {CONFIG} cannot be read ({error})"
         ) from error

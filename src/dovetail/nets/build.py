@@ -17,6 +17,7 @@ from .registry import ARCHITECTURES
 from .spec import MAX_PARAMETERS, NetSpec
 
 _MAX_INPUTS = 2**24
+_MAX_DIMENSIONS = 16
 _MAX_OUTPUTS = 2**20
 
 
@@ -150,7 +151,9 @@ def _assemble(spec: NetSpec, input_shape: tuple[int, ...], outputs: int) -> nn.M
 def _check_shapes(input_shape: tuple[int, ...], outputs: int) -> None:
     if not input_shape or not all(isinstance(size, int) and size > 0 for size in input_shape):
         raise ShapeError(f"an input shape is one or more positive whole numbers; got {input_shape!r:.80}")
-    if math.prod(input_shape) > _MAX_INPUTS:
+    if len(input_shape) > _MAX_DIMENSIONS:
+        raise ShapeError(f"an input shape has at most {_MAX_DIMENSIONS} dimensions, not {len(input_shape)}")
+    if max(input_shape) > _MAX_INPUTS or math.prod(input_shape) > _MAX_INPUTS:
         raise ShapeError(f"input shape {input_shape!r:.80} has more than {_MAX_INPUTS} values")
     if not isinstance(outputs, int) or not 1 <= outputs <= _MAX_OUTPUTS:
         raise ShapeError(f"a network has from 1 to {_MAX_OUTPUTS} outputs; got {outputs!r:.80}")

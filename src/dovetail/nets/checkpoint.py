@@ -19,6 +19,11 @@ from ..errors import FileFormatError
 _NESTED = ("state_dict", "model_state_dict", "model")
 """Where checkpoints of other programs often keep the weights."""
 
+_LAYOUTS = (
+    torch.strided, torch.sparse_coo, torch.sparse_csr, torch.sparse_csc, torch.sparse_bsr, torch.sparse_bsc,
+)  # fmt: skip
+"""Those that can be made dense."""
+
 
 def load_checkpoint(path: str | Path) -> dict[str, Tensor]:
     """Return the tensors of a checkpoint by name, on the CPU.
@@ -36,7 +41,8 @@ def load_checkpoint(path: str | Path) -> dict[str, Tensor]:
     Raises
     ------
     FileFormatError
-        For a file that is missing, damaged, foreign, or holds no tensors.
+        For a file that is missing, damaged, foreign, or holds no tensors, or ones that are not plain numbers: without
+        values (``meta``), nested, or quantised.
 
     Examples
     --------
@@ -74,7 +80,9 @@ def _in_order(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
 
     def key(name: str) -> list[tuple[int, int, str]]:
         place, _, kind = name.rpartition(".")
-        parts = [(0, int(part), "") if part.isdigit() else (1, 0, part) for part in re.split(r"(\d+)", place)]
+        parts = [
+            (0, int(part), "") if part.isdecimal() else (1, 0, part) for part in re.split(r"(\d+)", place)
+        ]
         return [*parts, (2, int(kind != "weight"), kind)]
 
     return {name: tensors[name] for name in sorted(tensors, key=key)}
@@ -112,10 +120,24 @@ def _tensors(content: object, path: Path) -> dict[str, Tensor]:
         raise FileFormatError(
             f"{str(path)!r} holds a {type(content).__name__}, not a dict of tensors by name"
         )
-    found = _pruned({str(name): value for name, value in content.items() if isinstance(value, Tensor)})
+    found = {str(name): value for name, value in content.items() if isinstance(value, Tensor)}
     if not found:
         raise FileFormatError(f"{str(path)!r} holds no tensors")
-    return found
+    try:
+        for name, tensor in found.items():
+            _check_plain(name, tensor)
+        return _pruned(found)
+    except (ValueError, RuntimeError) as error:
+        raise FileFormatError(f"{str(path)!r} cannot be read: {_first_line(error)}") from error
+
+
+def _check_plain(name: str, tensor: Tensor) -> None:
+    """Refuse what only looks like numbers: placeholders without any, ragged lists of tensors, quantised ones."""
+    special = tensor.is_nested or tensor.is_quantized or tensor.layout not in _LAYOUTS
+    if special or tensor.device.type != "cpu":
+        raise ValueError(
+            f"{name!r:.100} is no plain tensor of numbers; save dense or sparse ones, with their values, from the CPU"
+        )
 
 
 def _pruned(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
@@ -124,10 +146,25 @@ def _pruned(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
     for name, tensor in tensors.items():
         whole, mask = name.removesuffix("_orig"), f"{name.removesuffix('_orig')}_mask"
         if name.endswith("_orig") and mask in tensors:
+            _check_pair(whole, tensor, tensors[mask])
             found[whole] = tensor * tensors[mask]
         elif not (name.endswith("_mask") and f"{name.removesuffix('_mask')}_orig" in tensors):
             found[name] = tensor
     return found
+
+
+def _check_pair(name: str, tensor: Tensor, mask: Tensor) -> None:
+    """Refuse a mask for something else, and a pair whose product would be far larger than what the file holds."""
+    if tensor.shape != mask.shape:
+        raise ValueError(
+            f"{name!r:.100} has shape {tuple(tensor.shape)}, but its mask has {tuple(mask.shape)}; save them as "
+            "torch.nn.utils.prune has made them"
+        )
+    for one in (tensor, mask):
+        if one.layout == torch.strided and one.numel() * one.itemsize > one.untyped_storage().nbytes():
+            raise ValueError(
+                f"{name!r:.100} repeats few numbers many times; save them one by one, contiguous"
+            )
 
 
 def _first_line(error: Exception) -> str:

@@ -93,7 +93,7 @@ class NetSpec:
         if not self.sizes:
             return architecture.default_sizes
         if not architecture.sizes_mean:
-            raise SpecError(f"{self.name} takes no sizes; write {self.name!r} (got sizes {self.sizes})")
+            raise SpecError(f"{self.name} takes no sizes; write {self.name!r} (got sizes {self.sizes!r:.80})")
         sizes = tuple(self.sizes)
         for size in sizes:
             if not isinstance(size, int) or isinstance(size, bool) or not 1 <= size <= _MAX_WIDTH:
@@ -102,7 +102,9 @@ class NetSpec:
                     f"from 1 to {_MAX_WIDTH}; got {size!r:.40}"
                 )
         if sum(a * b for a, b in pairwise(sizes)) > MAX_PARAMETERS:
-            raise SpecError(f"sizes {sizes} mean more than {MAX_PARAMETERS} parameters; use smaller layers")
+            raise SpecError(
+                f"sizes {sizes!r:.80} mean more than {MAX_PARAMETERS} parameters; use smaller layers"
+            )
         return sizes
 
     def _settled_options(self) -> tuple[tuple[str, OptionValue], ...]:

@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .._version import __version__
+from ..errors import DovetailError
 from ..writing import write_whole
 from .browser_files import script, style
+from .chart_content import chart_content
 from .prose import paragraphs, prose_html
 from .table import Marks, table_html
 
@@ -82,7 +84,8 @@ class Page:
             from plotly.offline import get_plotlyjs
 
             library = len(get_plotlyjs())
-        return MOST_BYTES - _KEPT_FREE - library - sum(len(block.encode()) for block in self._blocks)
+        used = sum(len(block.encode("utf-8", errors="replace")) for block in self._blocks)
+        return MOST_BYTES - _KEPT_FREE - library - used
 
     def heading(self, text: str) -> None:
         """Add a heading, with an address of its own (``report.html#its-text``)."""
@@ -151,8 +154,8 @@ class Page:
         caption : str
             What it shows, in a sentence.
         """
-        content, height = chart_content(figure)
-        self._add_chart("", content, height, caption)
+        content = chart_content(figure)
+        self._add_chart("", content, _take_height(content), caption)
 
     def charts(self, figures: Mapping[str, Figure], caption: str = "", label: str = "Show") -> None:
         """Add plotly figures of which the reader sees one at a time, and chooses which by name; at first the first.
@@ -172,8 +175,7 @@ class Page:
         made = [chart_content(figure) for figure in figures.values()]
         options = "".join(f"<option>{escape(name)}</option>" for name in figures)
         choice = f'<label class="choice">{escape(label)} <select>{options}</select></label>\n'
-        height = max(height for _, height in made)
-        self._add_chart(choice, [content for content, _ in made], height, caption)
+        self._add_chart(choice, made, max([_take_height(content) for content in made]), caption)
 
     def _add_chart(self, choice: str, content: object, height: float, caption: str) -> None:
         self._charts += 1
@@ -222,24 +224,24 @@ class Page:
         Raises
         ------
         DovetailError
-            When the file cannot be written; an existing one is left as it was.
+            When the page is larger than `MOST_BYTES`, or the file cannot be written; an existing one is left as it was.
         """
-        html = self.to_html()
-        return write_whole(path, lambda file: file.write_text(html, encoding="utf-8", errors="replace"))
+        html = self.to_html().encode("utf-8", errors="replace")
+        if len(html) > MOST_BYTES:
+            raise DovetailError(
+                f"the page {self.title!r:.80} would have {len(html) / 1e6:.1f} MB, more than the {MOST_BYTES / 1e6:g} "
+                "MB with which it can still be sent; make pages of fewer files each"
+            )
+        return write_whole(path, lambda file: file.write_bytes(html))
 
 
 def _caption(text: str) -> str:
     return f"<figcaption>{escape(text)}</figcaption>\n" if text else ""
 
 
-def chart_content(figure: Figure) -> tuple[dict[str, Any], float]:
-    """Return a figure as plain values without what is the page's to decide, and its height in pixels."""
-    content: dict[str, Any] = json.loads(figure.to_json())
-    layout = content["layout"]
-    height = float(layout.pop("height", 420))
-    for name in ("width", "template"):
-        layout.pop(name, None)
-    return content, height
+def _take_height(content: dict[str, Any]) -> float:
+    """Return the height of a chart in pixels, which is its element's from here on."""
+    return float(content["layout"].pop("height", 420))
 
 
 def json_in_html(content: object) -> str:

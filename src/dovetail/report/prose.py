@@ -1,14 +1,19 @@
-"""Text as HTML: plain paragraphs, and the little markdown that notes and remarks are written in."""
+"""Text as HTML: plain paragraphs, and the markdown that notes and remarks are written in."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from functools import cache
 from html import escape
+from typing import TYPE_CHECKING, Any
 
-_CODE = re.compile(r"`([^`]+)`")
-_LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
-_STRONG = re.compile(r"\*\*(?=\S)(.+?)(?<=\S)\*\*", re.DOTALL)
-_EMPHASIS = re.compile(r"(?<![\w*])\*(?=\S)([^*]+?)(?<=\S)\*(?![\w*])")
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
+
+MOST_CHARACTERS = 50_000
+"""Of markdown that are read; remarks have a few thousand."""
 
 
 def paragraphs(text: str) -> str:
@@ -19,13 +24,15 @@ def paragraphs(text: str) -> str:
     >>> paragraphs("a < b")
     '<p>a &lt; b</p>'
     """
-    return "\n".join(f"<p>{escape(block)}</p>" for block in _blocks(text))
+    blocks = [part.strip() for part in re.split(r"\n[^\S\n]*\n", text)]
+    return "\n".join(f"<p>{escape(block)}</p>" for block in blocks if block)
 
 
 def prose_html(markdown: str) -> str:
     r"""Return markdown as HTML: paragraphs, lists, headings (in bold), code and emphasis.
 
-    Links become their text, as a page that is sent somewhere else has nothing beside it.
+    Links and pictures become their text, as a page that is sent somewhere else has nothing beside it. What looks like
+    HTML is shown as it stands. Of very long text only the beginning is read, and that is said.
 
     Examples
     --------
@@ -34,36 +41,31 @@ def prose_html(markdown: str) -> str:
     >>> prose_html("- one\n- two")
     '<ul>\n<li>one</li>\n<li>two</li>\n</ul>'
     """
-    found = []
-    for block in _blocks(markdown):
-        if re.match(r"[-*] ", block):
-            items = re.split(r"(?m)^[-*] ", block)[1:]
-            lines = "\n".join(f"<li>{_inline(item.strip())}</li>" for item in items)
-            found.append(f"<ul>\n{lines}\n</ul>")
-        elif heading := re.match(r"#+\s+(.*)", block):
-            found.append(f"<p><strong>{_inline(heading[1])}</strong></p>")
-            found += [prose_html(rest)] if (rest := block[heading.end() :].strip()) else []
-        else:
-            # A list may follow a line of text without an empty line between.
-            head, *tail = re.split(r"(?m)^(?=[-*] )", block, maxsplit=1)
-            found.append(f"<p>{_inline(head.strip())}</p>")
-            found += [prose_html(rest) for rest in tail]
-    return "\n".join(found)
+    html: str = _reader().render(markdown[:MOST_CHARACTERS]).strip()
+    if len(markdown) > MOST_CHARACTERS:
+        html += f"\n<p>… ({len(markdown) - MOST_CHARACTERS:,} more characters are left out.)</p>"
+    return html
 
 
-def _blocks(text: str) -> list[str]:
-    return [part.strip() for part in re.split(r"\n\s*\n", text) if part.strip()]
+@cache
+def _reader() -> MarkdownIt:
+    from markdown_it import MarkdownIt
+
+    reader = MarkdownIt("commonmark", {"html": False})
+    reader.add_render_rule("heading_open", _constant("<p><strong>"))
+    reader.add_render_rule("heading_close", _constant("</strong></p>\n"))
+    for name in ("link_open", "link_close"):
+        reader.add_render_rule(name, _constant(""))
+    reader.add_render_rule("image", _image_text)
+    return reader
 
 
-def _inline(text: str) -> str:
-    # What stands between backticks is shown as it is; every second piece does.
-    pieces = _CODE.split(text)
-    return "".join(
-        f"<code>{escape(piece)}</code>" if number % 2 else _emphasised(piece)
-        for number, piece in enumerate(pieces)
-    )
+def _constant(html: str) -> Any:
+    def rule(*_: object) -> str:
+        return html
+
+    return rule
 
 
-def _emphasised(text: str) -> str:
-    plain = escape(_LINK.sub(r"\1", text))
-    return _EMPHASIS.sub(r"<em>\1</em>", _STRONG.sub(r"<strong>\1</strong>", plain))
+def _image_text(renderer: Any, tokens: Sequence[Token], at: int, options: Any, environment: Any) -> str:
+    return escape(renderer.renderInlineAsText(tokens[at].children or [], options, environment))

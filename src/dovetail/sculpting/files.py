@@ -12,6 +12,7 @@ from safetensors import SafetensorError, safe_open
 
 from .._version import __version__
 from ..errors import FileFormatError
+from ..reading import number, parse, take, whole
 from ..writing import write_tensors
 from .pruning.search import Accepted
 from .pruning.start import builder_of
@@ -60,7 +61,7 @@ def open_statue(path: str | Path) -> Statue:
         raise FileFormatError(f"there is no file {str(path)!r}")
     try:
         with safe_open(path, framework="pt") as file:
-            content = json.loads((file.metadata() or {}).get(_KEY, "null"))
+            content = parse((file.metadata() or {}).get(_KEY, "null"))
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
         if not isinstance(content, dict) or content.get("schema") != SCHEMA:
             raise ValueError(f"it is no sculpted network (its schema is not {SCHEMA!r})")
@@ -68,19 +69,34 @@ def open_statue(path: str | Path) -> Statue:
             raise ValueError(f"unknown outcome {content['outcome']!r:.40}")
         masks = {n.removeprefix(_MASK): t.bool() for n, t in tensors.items() if n.startswith(_MASK)}
         state = {name: tensor for name, tensor in tensors.items() if not name.startswith(_MASK)}
-        network = builder_of(content["widths"])().eval()
+        build = builder_of(content["widths"])
+        with torch.device(
+            "meta"
+        ):  # a short file may claim any widths: nothing is allocated before it bears them out
+            shapes = {name: tensor.shape for name, tensor in build().state_dict().items()}
+        if shapes != {name: tensor.shape for name, tensor in state.items()}:
+            raise ValueError("its weights do not fit its widths")
+        network = build().eval()
         network.load_state_dict(state)
         if set(masks) != set(state) or any(masks[name].shape != state[name].shape for name in state):
             raise ValueError("its masks do not fit its weights")
         order = list(network.state_dict())
         return Statue(
-            content["task"], content["seed"], network, {name: masks[name] for name in order}, content["outcome"],
-            content["accuracy"], content["threshold"], tuple(Accepted(**step) for step in content["history"]),
-            content["unit_step"], content["edge_step"],
-            None if content["grid"] is None else torch.tensor(content["grid"]), content["tied"],
-            content["modularity_threshold"], content["merge_threshold"],
+            take(content, "task", str), whole(content["seed"]), network, {name: masks[name] for name in order},
+            content["outcome"], number(content["accuracy"]), number(content["threshold"]),
+            tuple(Accepted(**step) for step in content["history"]), content["unit_step"], content["edge_step"],
+            None if content["grid"] is None else torch.tensor(content["grid"]), whole(content["tied"]),
+            number(content["modularity_threshold"]), number(content["merge_threshold"]),
             *(None if content[key] is None else tuple(content[key]) for key in ("image_shape", "output_names")),
         )  # fmt: skip
-    except (SafetensorError, OSError, ValueError, KeyError, TypeError, RuntimeError) as error:
+    except (
+        SafetensorError,
+        OSError,
+        ValueError,
+        KeyError,
+        TypeError,
+        RuntimeError,
+        FileFormatError,
+    ) as error:
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
         raise FileFormatError(f"{str(path)!r} cannot be read as a sculpted network: {reason}") from error

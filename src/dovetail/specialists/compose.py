@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Iterable, Sequence
 
@@ -13,7 +12,7 @@ from .calibrate import fit_coefficients, some_of
 from .compatibility import LOW_AGREEMENT, LOW_SEPARATION, on_inputs, path_separation
 from .composite import METHODS, Composite, Method
 from .fitting import check_fit, in_own_slots, needs_statistics
-from .merge import check_keep
+from .merge import check_keep, check_weights
 from .networks import check_inputs
 from .part import Part
 from .specialist import Specialist
@@ -101,8 +100,8 @@ def compose(
     """
     members = [specialist for part in parts for specialist in _specialists(part)]
     composite = compose_quietly(members, method, weights=weights, inputs=inputs, keep=keep, force=force)
-    if method != "logits":
-        _warn_if_they_clash(composite, inputs)
+    if clash := clash_in(composite, inputs):
+        warnings.warn(clash, CompatibilityWarning, stacklevel=2)
     return composite
 
 
@@ -160,17 +159,18 @@ def _specialists(part: object) -> tuple[Specialist, ...]:
 def _checked_weights(weights: Sequence[float] | None, members: int) -> tuple[float, ...] | None:
     if weights is None:
         return None
-    if len(weights) != members or not all(0 <= w < math.inf for w in weights) or sum(weights) <= 0:
-        raise SpecError(
-            f"weights are {members} numbers from 0, not all 0, one per specialist; got {weights!r:.80}"
-        )
+    check_weights(weights, members)
     return tuple(float(weight) for weight in weights)
 
 
-def _warn_if_they_clash(composite: Composite, inputs: Tensor | None) -> None:
+def clash_in(composite: Composite, inputs: Tensor | None = None) -> str | None:
+    """Return why the specialists of a composite will get in each other's way, and what to do; None if they will not.
+
+    Judged on samples if there are any, else from the weights.
+    """
     members = composite.specialists
-    if len(members) < 2 or in_own_slots(members):
-        return
+    if composite.method == "logits" or len(members) < 2 or in_own_slots(members):
+        return None
     problem = None
     if inputs is not None:
         agreement, _ = on_inputs(members, composite.state_dict(), some_of(inputs))
@@ -185,10 +185,9 @@ def _warn_if_they_clash(composite: Composite, inputs: Tensor | None) -> None:
                 f"only {100 * separation:.0f} % of the strength of all paths through these {len(members)} specialists "
                 "stays inside one of them"
             )
-    if problem:
-        warnings.warn(
-            f"{problem}; expect them to get in each other's way (train in slots, sparser or wider, or use "
-            "method='logits')",
-            CompatibilityWarning,
-            stacklevel=3,
-        )
+    if problem is None:
+        return None
+    return (
+        f"{problem}; expect them to get in each other's way (train in slots, sparser or wider, or use "
+        "method='logits')"
+    )

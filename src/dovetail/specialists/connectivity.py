@@ -12,6 +12,7 @@ from torch import Tensor
 
 from ..data.dataset import Split
 from ..errors import SpecError
+from ..population.checks import check_split
 from .composite import Composite
 from .fitting import check_fit
 from .networks import stacked
@@ -122,6 +123,7 @@ def connectivity(
             raise SpecError(
                 f"{part!r} is several networks, and has no weights to walk along; compose it by sum"
             )
+    check_split(split, "given")
     t, ours, theirs = path(points)
     a, b = first.state_dict(), second.state_dict()
     states = [_on_path(a, b, float(u), float(v)) for u, v in zip(ours, theirs, strict=True)]
@@ -135,7 +137,9 @@ def connectivity(
         own={"rewarded": rewarded.expand(len(states), -1)},
     )["loss"]
     line = (1 - t) * loss[0] + t * loss[-1]
-    return Connectivity(first.knows, second.knows, t, loss, 100 * (loss - line) / line)
+    # Where both are 0 nothing is exceeded, though 0 / 0 is NaN.
+    relative = torch.where(loss == line, 0.0, 100 * (loss - line) / line)
+    return Connectivity(first.knows, second.knows, t, loss, relative)
 
 
 def incremental_connectivity(

@@ -49,7 +49,9 @@ def save(part: Part, path: str | Path) -> Path:
                 tensors[f"{number}/{name}.positions"] = packed.positions
     if isinstance(part, Composite):
         tensors |= {f"merged/{name}": tensor for name, tensor in part.statistics.items()}
-    return write_tensors(path, tensors, {_KEY: write_manifest(part)})
+    # A specialist may be in a composite twice, and safetensors refuses tensors that share memory.
+    apart = {name: tensor.clone() for name, tensor in tensors.items()}
+    return write_tensors(path, apart, {_KEY: write_manifest(part)})
 
 
 def open_file(path: str | Path) -> Specialist | Composite:

@@ -8,11 +8,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from .._version import __version__
-from ..errors import DovetailError, FileFormatError
+from ..errors import DovetailError, FileFormatError, SpecError
 from ..nets import NetSpec
-from ..reading import number, take, whole
+from ..reading import number, parse, take, whole
 from .basis import Basis
 from .composite import METHODS, Composite
+from .merge import check_keep, check_weights
 from .objectives import LOSSES
 from .part import Part
 from .specialist import Record
@@ -65,9 +66,9 @@ def read_manifest(text: str) -> Manifest:
         When it is of another kind or version, or anything in it is missing or not as it should be.
     """
     try:
-        content = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise FileFormatError(f"its manifest is not JSON ({str(error)[:80]})") from None
+        content = parse(text)
+    except FileFormatError as error:
+        raise FileFormatError(f"its manifest cannot be read: {error}") from None
     if not isinstance(content, dict):
         raise FileFormatError("its manifest is not a JSON object")
     schema = content.get("schema")
@@ -101,8 +102,19 @@ def read_manifest(text: str) -> Manifest:
         elif method == "calibrated":
             raise FileFormatError("a calibrated composite without coefficients")
         keep = number(content.get("keep"))
+        _check_merge(method, coefficients, keep)
     digest = take(content, "digest", str)
     return Manifest(kind, basis, specialists, sparsities, method, coefficients, keep, digest)
+
+
+def _check_merge(method: str, coefficients: tuple[float, ...] | None, keep: float) -> None:
+    """Refuse numbers that no composite is made with, and that would fail only when its weights are merged."""
+    try:
+        check_keep(keep)
+        if method == "logits" and coefficients is not None:
+            check_weights(coefficients, len(coefficients))
+    except SpecError as error:
+        raise FileFormatError(str(error)) from None
 
 
 def _checksum(content: Mapping[str, object]) -> str:
@@ -133,7 +145,7 @@ def _specialist(entry: object, basis: Basis) -> tuple[tuple[int, ...], Record]:
         raise FileFormatError("an entry under 'specialists' is not an object")
     rewarded = tuple(whole(number) for number in take(entry, "rewarded", list))
     if not rewarded or list(rewarded) != sorted(set(rewarded)) or rewarded[-1] >= len(basis.classes):
-        raise FileFormatError(f"rewarded classes {list(rewarded)} of {len(basis.classes)} classes")
+        raise FileFormatError(f"rewarded classes {list(rewarded)!r:.80} of {len(basis.classes)} classes")
     loss = take(entry, "loss", str)
     if loss not in LOSSES:
         raise FileFormatError(f"unknown loss {loss!r:.40}")

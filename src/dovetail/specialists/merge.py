@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 
 import torch
@@ -65,6 +66,14 @@ def check_keep(keep: float) -> None:
     """Refuse a share that is none."""
     if not 0 < keep <= 1:
         raise SpecError(f"keep is a share of each network's weights, above 0 and at most 1; got {keep}")
+
+
+def check_weights(weights: Sequence[float], members: int) -> None:
+    """Refuse weights of an average that do not make one."""
+    if len(weights) != members or min(weights) < 0 or not 0 < sum(weights) < math.inf:
+        raise SpecError(
+            f"weights are {members} numbers from 0, not all 0, one per specialist; got {weights!r:.80}"
+        )
 
 
 def mix_logits(logits: Tensor, weights: Sequence[float]) -> Tensor:

@@ -11,6 +11,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from ..data.dataset import is_finite
+from ..errors import DataError
 from .class_sets import named
 from .objectives import max_entropy, prediction_entropy
 
@@ -39,7 +41,7 @@ class Score:
         Share of samples of R whose largest output, among all of C, is their class.
     entropy : float or None
         Mean entropy of the predictions, in nats, on samples of all other classes; at most ln |C|. None when
-        there are no such samples (R = C).
+        there are no such samples (as when R = C).
     calibration_error : float
         Expected calibration error on samples of R: how far the confidence of predictions is from the share of
         right ones, over 15 bins of equal width.
@@ -69,12 +71,18 @@ class Score:
     reliability: Tensor
 
     def __repr__(self) -> str:
-        entropy = "undefined, all classes are rewarded" if self.entropy is None else f"{self.entropy:.3f}"
+        entropy = f"undefined, {self.no_entropy}" if self.entropy is None else f"{self.entropy:.3f}"
         return (
             f"Score(rewarded accuracy {self.rewarded_accuracy:.4f}, entropy {entropy}, "
             f"calibration error {self.calibration_error:.3f}, {self.samples:,} samples, "
             f"R = {{{named(self.rewarded, self.classes)}}})"
         )
+
+    @property
+    def no_entropy(self) -> str:
+        """Why there is no entropy, where there is none."""
+        everything = len(self.rewarded) == len(self.classes)
+        return "all classes are rewarded" if everything else "there are no samples of other classes"
 
     @property
     def per_class(self) -> pd.DataFrame:
@@ -137,6 +145,8 @@ def score_logits(
     >>> score.rewarded_accuracy, score.confusion.diagonal().tolist()
     (1.0, [1, 1, 1])
     """
+    if not is_finite(logits):
+        raise DataError("outputs are NaN or infinite and cannot be scored; are inputs or weights too large?")
     outputs = len(classes)
     log_p = F.log_softmax(logits.double(), 2)
     entropy = prediction_entropy(log_p)

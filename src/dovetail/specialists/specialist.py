@@ -10,6 +10,8 @@ from typing import Literal
 
 from torch import nn
 
+from ..data.dataset import is_finite
+from ..errors import DataError
 from .basis import Basis, hash_tensors
 from .networks import Tempered, network_of
 from .packed import Packed, State, dense_state
@@ -79,6 +81,9 @@ class Specialist(Part):
     def __init__(
         self, basis: Basis, rewarded: tuple[int, ...], weights: Mapping[str, Packed], record: Record
     ) -> None:
+        for name, packed in weights.items():
+            if packed.values.is_floating_point() and not is_finite(packed.values):
+                raise DataError(f"weights {name!r} of a specialist hold NaN or infinity; train it again")
         self.basis = basis
         self._rewarded = tuple(rewarded)
         self.weights = dict(weights)

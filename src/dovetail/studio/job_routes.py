@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from .jobs import JobState
+from .jobs import JobState, JobSummary
 from .studio import StudioOf
 
 router = APIRouter(prefix="/api/jobs", tags=["jobs"])
 
 
 @router.get("")
-def all_jobs(studio: StudioOf) -> list[JobState]:
-    """Return how all jobs stand, the latest first."""
-    return studio.jobs.all()
+def all_jobs(studio: StudioOf) -> list[JobSummary]:
+    """Return in short how all jobs stand, the latest first."""
+    fields = set(JobSummary.model_fields)
+    return [JobSummary(**job.model_dump(include=fields)) for job in studio.jobs.all()]
 
 
 @router.get("/{job_id}")

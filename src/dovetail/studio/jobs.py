@@ -28,8 +28,8 @@ _PATIENCE = 2.0
 """Seconds that a job has to end by itself when it is cancelled."""
 
 
-class JobState(BaseModel):
-    """How a job stands, as the browser sees it; times are seconds since 1970."""
+class JobSummary(BaseModel):
+    """How a job stands, in short; times are seconds since 1970."""
 
     id: str
     kind: str
@@ -38,11 +38,16 @@ class JobState(BaseModel):
     done: float = 0
     total: float | None = None
     note: str = ""
-    partial: Any = None
-    result: Any = None
     error: str | None = None
     started: float
     ended: float | None = None
+
+
+class JobState(JobSummary):
+    """How a job stands, with what it has found, which may be long."""
+
+    partial: Any = None
+    result: Any = None
 
 
 class Job:

@@ -1,8 +1,10 @@
 """Who may ask: the person who started the studio, from a page of the studio, and nobody else.
 
 A server on 127.0.0.1 can be reached by every program of this machine, and by every page that a browser on it has open.
-So each request must carry a token that only the terminal has shown; must have been sent to our own name, because a
-foreign name can be made to point here; and, where it changes something, must come from a page of ours.
+So each request must carry a token that only the terminal has shown, or the cookie that it was exchanged for; must have
+been sent to our own name, because a foreign name can be made to point here; and must not come from another's page.
+Cookies know no ports: the browser shows ours to every server of this machine. So it is no token, and counts only where
+the browser itself says that the request is ours.
 """
 
 from __future__ import annotations
@@ -40,8 +42,8 @@ class Guard:
     app : ASGI application
         What is guarded.
     token : str
-        What the requests must carry: once in the URL, ``/?token=...``, which sets a cookie; or as
-        ``Authorization: Bearer ...``.
+        What the requests must carry: once in the URL, ``/?token=...``, which sets a cookie with a value of its own;
+        or as ``Authorization: Bearer ...``.
     port : int
         Where the studio listens.
     """
@@ -49,7 +51,8 @@ class Guard:
     def __init__(self, app: ASGIApp, *, token: str, port: int) -> None:
         self._app = app
         self._token = token
-        self._cookie = f"dovetail-studio-{port}"  # cookies know no ports, and two studios may run
+        self._session = secrets.token_hex(24)
+        self._cookie = f"dovetail-studio-{port}"  # two studios may run
         self._hosts = {f"{name}:{port}" for name in ("127.0.0.1", "localhost")}
         if port == 80:
             self._hosts |= {"127.0.0.1", "localhost"}
@@ -74,7 +77,7 @@ class Guard:
             if answer := self._log_in(scope, headers):
                 await answer(scope, receive, send_safely)
                 return
-            self._check_token(headers, scope["method"])
+            self._check_right(headers, scope["method"])
             body = await read_body(headers, receive)
         except RefusedError as refusal:
             await _explain(refusal, scope["path"])(scope, receive, send_safely)
@@ -100,32 +103,34 @@ class Guard:
         given = parse_qs(scope["query_string"].decode("latin-1"), max_num_fields=100).get("token")
         if given is None:
             return None
-        if not self._right(given[0]):
+        if not _same(given[0], self._token):
             raise RefusedError(403, _NO_TOKEN)
         # On to the page without the token, which should not stay in the bar. Where a link of another site has led here,
         # browsers keep strict cookies back after a redirection; then a page of ours takes the step.
         foreign = headers.get("sec-fetch-site") in ("cross-site", "same-site")
         answer = HTMLResponse(_ONWARD) if foreign else RedirectResponse("/", status_code=303)
-        answer.set_cookie(self._cookie, self._token, httponly=True, samesite="strict", path="/")
+        answer.set_cookie(self._cookie, self._session, httponly=True, samesite="strict", path="/")
         return answer
 
-    def _check_token(self, headers: Headers, method: str) -> None:
-        """Refuse a request without the token, or one that changes things and may not be from our own page."""
+    def _check_right(self, headers: Headers, method: str) -> None:
+        """Refuse a request without token or cookie, and one that a browser has not sent from our own page."""
         scheme, _, bearer = headers.get("authorization", "").partition(" ")
-        by_header = scheme.lower() == "bearer" and self._right(bearer.strip())
-        if not by_header and not self._right(cookie_parser(headers.get("cookie", "")).get(self._cookie, "")):
-            raise RefusedError(403, _NO_TOKEN)
-        if method in _HARMLESS:
-            return
-        # Forms of other sites can send neither this type nor that header, and a browser says where a page is from.
-        if headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+        by_token = scheme.lower() == "bearer" and _same(bearer.strip(), self._token)
+        if not by_token:
+            cookie = cookie_parser(headers.get("cookie", "")).get(self._cookie, "")
+            if not _same(cookie, self._session):
+                raise RefusedError(403, _NO_TOKEN)
+            # Origins are checked already; where there is none, browsers say in another header whose page it is.
+            if "origin" not in headers and headers.get("sec-fetch-site") not in ("same-origin", "none"):
+                raise RefusedError(403, _NOT_OURS)
+        # Forms of other sites cannot send this type.
+        json = headers.get("content-type", "").partition(";")[0].strip().lower() == "application/json"
+        if method not in _HARMLESS and not json:
             raise RefusedError(415, "send JSON, with 'Content-Type: application/json'")
-        ours = "origin" in headers or headers.get("sec-fetch-site") in ("same-origin", "none")
-        if not by_header and not ours:
-            raise RefusedError(403, "this change does not come from a page of the studio")
 
-    def _right(self, token: str) -> bool:
-        return secrets.compare_digest(token.encode("utf-8", "replace"), self._token.encode())
+
+def _same(given: str, wanted: str) -> bool:
+    return secrets.compare_digest(given.encode("utf-8", "replace"), wanted.encode())
 
 
 _HEAD = (
@@ -135,6 +140,10 @@ _HEAD = (
 _ONWARD = f'{_HEAD}<meta http-equiv="refresh" content="0; url=/"></html>'
 _NO_TOKEN = (
     "this studio needs its token; open the address that 'dovetail studio' has printed, with ?token= in it"
+)
+_NOT_OURS = (
+    "this request does not come from a page of the studio; open the address that 'dovetail studio' has printed, in a "
+    "browser of 2023 or later"
 )
 
 

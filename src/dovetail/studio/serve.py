@@ -54,7 +54,11 @@ def serve(
     token = secrets.token_hex(24)
     url = f"http://{_ADDRESS}:{number}/?token={token}"
     say(f"Dovetail studio of {shown.root}: {url} (Ctrl-C ends it)")
-    with listening, contextlib.ExitStack() as at_end, contextlib.suppress(KeyboardInterrupt):  # the way to end it
+    with (
+        listening,
+        contextlib.ExitStack() as at_end,
+        contextlib.suppress(KeyboardInterrupt),
+    ):  # the way to end it
         if browser:  # in a thread, because a browser in the terminal would hold up the server it asks
             page = at_end.enter_context(contextlib.closing(LandingPage(url)))
             threading.Thread(target=webbrowser.open, args=(page.url,), daemon=True).start()

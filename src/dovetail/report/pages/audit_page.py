@@ -25,7 +25,8 @@ def audit_page(source: AuditSource) -> Page:
     add_composition(page, source.composition, source.layers)
     if source.lesions:
         add_lesions(page, source.lesions, source.measured)
-    add_made(page, {**_named(source.settings), "shuffled copies": len(source.copies), **_measured(source)})
+    facts = {**_named(source.settings), "shuffled copies": len(source.copies)}
+    add_made(page, {**facts, **_measured(source), **_made(source)})
     return page
 
 
@@ -38,3 +39,9 @@ def _measured(source: AuditSource) -> dict[str, object]:
     """Return what the lesions were measured on, where they were."""
     names = {"data": "lesions measured on", "classes": "classes measured", "assumed": "network assumed"}
     return {text: source.measured.get(name) for name, text in names.items()}
+
+
+def _made(source: AuditSource) -> dict[str, object]:
+    """Return time, hardware and versions, where the audit has them."""
+    names = ("when", "seconds", "hardware", "dovetail", "torch", "python")
+    return {name: source.made.get(name) for name in names}

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from ...data import Dataset, load_here
+from ...data.text import read_text
 from ...errors import DataError
+from ...how_made import hardware, versions
 from ...population.progress import FitProgress
 from ...specialists import Composite, Part, Score, Specialist
-from ..measured_data import find_data
+from ...specialists.suitable_data import check_data, data_note
 from ..page import Page
 from ..sections import (
     add_composites,
@@ -68,10 +71,16 @@ def _measured(
     with FitProgress("measuring", STEPS * len(chosen), show=progress, unit=None) as bar:
         for name, team in chosen:
             try:
-                dataset = find_data(team[0], data)
+                dataset = _data_of(team[0], data)
             except DataError as error:
-                notes.append(f"Not measured ({name}): {error}.")
+                notes.append(
+                    f"Not measured ({name}): {error}. Other data is named with --data NAME:option=value."
+                )
                 continue
+            if note := data_note(team[0].record, dataset):
+                notes.append(
+                    f"Measured ({name}), but {note}. Options are given with --data NAME:option=value."
+                )
             mine = [part for part in composites if _is_of(part, team)]
             found.append(
                 measure_team(
@@ -83,6 +92,15 @@ def _measured(
     if len(teams) > len(chosen):
         notes.append(f"{len(teams) - len(chosen)} more teams are not measured here; report on them apart.")
     return found, notes
+
+
+def _data_of(part: Specialist, text: str | None) -> Dataset:
+    """Return the data that a manifest names, or what a text names instead; only if it is here and fits."""
+    # What a file says is a name: options in it could ask for any amount of generated data.
+    name, options = (part.record.data, {}) if text is None else read_text(text)
+    data = load_here(name, **options)
+    check_data(part.basis, data)
+    return data
 
 
 def _is_of(composite: Composite, team: Sequence[Specialist]) -> bool:
@@ -169,6 +187,8 @@ def _facts(source: PartsSource, measured: Sequence[TeamMeasures]) -> dict[str, o
         made[name] = distinct[0] if len(distinct) == 1 else distinct
     if measured:
         made["measuring took"] = f"{sum(team.seconds for team in measured):.1f} s"
+        made["measured on"] = hardware()
+        made["measured with"] = ", ".join(f"{name} {version}" for name, version in versions().items())
     return made
 
 

@@ -48,6 +48,8 @@ def _facts(source: RunSource) -> dict[str, object]:
         "dovetail": ", ".join(
             sorted({one.version for one in finished} | {source.config.get("dovetail", "unknown")})
         ),
+        # Of when it was begun; a run that goes on elsewhere does not tell.
+        **{f"{name} at its start": source.config.get(name) for name in ("torch", "python")},
     }
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ...specialists import Score
+from ..chart_content import chart_content
 from ..charts import confusion_chart
-from ..page import Page, chart_content, json_in_html
+from ..page import Page, json_in_html
 
 MOST_MATRICES = 60
 _SHARE = 0.6
@@ -33,7 +34,7 @@ def add_confusions(
     budget, figures = page.room(for_charts=True) * _SHARE, {}
     for name, score in list(scores.items())[:MOST_MATRICES]:
         figure = confusion_chart(score)
-        budget -= len(json_in_html(chart_content(figure)[0]))
+        budget -= len(json_in_html(chart_content(figure)))
         if budget < 0:
             break
         figures[name] = figure

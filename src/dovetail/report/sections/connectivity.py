@@ -47,7 +47,7 @@ def add_paths(
         highest = max(path.barrier for path in paths)
         page.text(
             f"Two specialists at a time{of_team}: {connected} of {len(paths)} pairs are connected, and the highest "
-            f"barrier is {highest:.1f} %."
+            f"barrier is {highest:.1f}\N{NO-BREAK SPACE}%."
         )
         if connected < len(paths):
             page.table(

@@ -42,6 +42,8 @@ class AuditSource:
         What became of the network without each cluster; empty where that was not measured.
     measured : dict
         What the lesions were measured on.
+    made : dict
+        Versions, hardware and time; empty for audits of earlier versions.
     """
 
     path: Path
@@ -56,6 +58,7 @@ class AuditSource:
     settings: dict[str, object]
     lesions: list[dict[str, object]]
     measured: dict[str, object]
+    made: dict[str, object]
 
 
 def audit_file(path: Path) -> Path | None:
@@ -115,6 +118,7 @@ def _read(path: Path, content: object) -> AuditSource:
             for name in ("data", "samples", "accuracy", "classes", "assumed", "seed")
             if lesions
         },
+        made if isinstance(made := content.get("made"), dict) else {},
     )
 
 

@@ -10,7 +10,7 @@ from typing import TypeVar, get_args
 import numpy as np
 
 from ...errors import FileFormatError
-from ...reading import number, take, whole
+from ...reading import number, parse, take, whole
 from .hierarchy import Hierarchy, LayerClustering, SeparabilityTest, Unit
 from .matrices import Edges
 from .method import Score
@@ -20,8 +20,11 @@ SCHEMA = "dovetail.hierarchy/1"
 
 Value = TypeVar("Value")
 
-MOST_EDGES = 2**30
-"""Between two layers: more would fill a machine's memory."""
+MOST_EDGES = 2**28
+"""That there may be in all, one byte each: more would fill a machine's memory."""
+
+MOST_MISSING = 1000
+"""Units that may be neither in a cluster nor unused before the sizes themselves are not believed."""
 
 
 def write_hierarchy(hierarchy: Hierarchy) -> str:
@@ -73,11 +76,11 @@ def read_hierarchy(text: str) -> Hierarchy:
     dovetail.errors.FileFormatError: not a hierarchy: its schema is 'something/2', not 'dovetail.hierarchy/1'
     """
     try:
-        content = json.loads(text)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise FileFormatError(f"not a hierarchy: it is not JSON, or cut short ({str(error)[:80]})") from None
+        content = parse(text)
+    except FileFormatError as error:
+        raise FileFormatError(f"not a hierarchy: {error}") from None
     schema = content.get("schema") if isinstance(content, dict) else None
-    if schema != SCHEMA:
+    if not isinstance(content, dict) or schema != SCHEMA:
         raise FileFormatError(f"not a hierarchy: its schema is {schema!r:.40}, not {SCHEMA!r}")
     try:
         return _hierarchy(content)
@@ -103,11 +106,13 @@ def _hierarchy(content: Mapping[str, object]) -> Hierarchy:
 def _connections(content: Mapping[str, object]) -> tuple[Edges, ...]:
     sizes = [whole(size) for size in take(content, "sizes", list)]
     if len(sizes) < 2 or 0 in sizes:
-        raise FileFormatError(f"layers of {sizes} units")
+        raise FileFormatError(f"layers of {sizes!r:.80} units")
+    edges_in_all = sum(before * after for before, after in pairwise(sizes))
+    too_large = edges_in_all > MOST_EDGES or sum(sizes) > _listed(content) + MOST_MISSING
     found = []
     layers = take(content, "connections", list, len(sizes) - 1)
     for (before, after), rows in zip(pairwise(sizes), layers, strict=True):
-        if len(_list(rows, "connections")) != after or before * after > MOST_EDGES:
+        if len(_list(rows, "connections")) != after or too_large:
             raise FileFormatError(f"connections of {len(rows)} units to {before} in a layer of {after}")
         edges = np.zeros((after, before), bool)
         for unit, row in enumerate(rows):
@@ -115,6 +120,12 @@ def _connections(content: Mapping[str, object]) -> tuple[Edges, ...]:
         edges.setflags(write=False)
         found.append(edges)
     return tuple(found)
+
+
+def _listed(content: Mapping[str, object]) -> int:
+    """Return how many units a text names: it bounds what is allocated for a text of its length."""
+    clusters = [cluster for layer in take(content, "layers", list) for cluster in _list(layer, "a layer")]
+    return sum(len(_list(units, "a set of units")) for units in (*clusters, content.get("unused")))
 
 
 def _check(hierarchy: Hierarchy) -> None:

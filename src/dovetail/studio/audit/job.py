@@ -6,12 +6,18 @@ import time
 from pathlib import Path
 from typing import Any
 
+from torch import nn
+
 from ...cluster import Null, clusterability
 from ...cluster.audit_folder import audit_json, write_audit
 from ...cluster.graph.matrices import PASS_MODULE, WAYS
 from ...cluster.graph.network_graph import EXAMPLE
-from ...cluster.source import advised, source_in
+from ...cluster.source import Source, advised, source_in
+from ...cluster.weights_file import is_part
+from ...errors import FileFormatError
+from ...how_made import how_made
 from ..job_kinds import Tell
+from ..networks.limits import check_bytes, check_part, check_shapes
 from .settings import AuditSettings
 from .shown import audit_shown, null_shown
 
@@ -28,6 +34,7 @@ _ADVICE = dict.fromkeys((PASS_MODULE, WAYS, EXAMPLE), _BY_BUILDER)
 
 def run(settings: dict[str, Any], tell: Tell) -> dict[str, Any]:
     """Audit a file; return what to show, and all that was measured."""
+    begun = time.perf_counter()
     asked = AuditSettings.model_validate(settings["asked"])
     # In all that is shown, so that a page that was loaded again knows what it sees.
     about = {"asked": asked.model_dump(), "command": asked.command}
@@ -42,13 +49,27 @@ def run(settings: dict[str, Any], tell: Tell) -> dict[str, Any]:
             )
 
     tell(0, asked.shuffles, "reading and cutting the network", about)
-    source = source_in(Path(settings["path"]))
+    source = _source(Path(settings["path"]))
     with advised(source, _ADVICE):
         found = clusterability(
             source.what, asked.k, asked.shuffles, shuffle=asked.shuffle, seed=asked.seed,
             example_input=source.example, progress=False, on_null=show,
         )  # fmt: skip
-    audit = audit_json(asked.file, source, found)
+    audit = audit_json(asked.file, source, found, how_made(begun))
     if settings["output"]:
         write_audit(Path(settings["output"]), found, None, audit)
     return about | {"shown": audit_shown(audit), "audit": audit}
+
+
+def _source(path: Path) -> Source:
+    """Return what a file holds, if the computer that shows the studio can be expected to hold it too."""
+    try:
+        check_bytes(path)
+        if is_part(path):
+            check_part(path)
+        source = source_in(path)
+        tensors = source.what.state_dict() if isinstance(source.what, nn.Module) else source.what
+        check_shapes(path.name, [tensor.shape for tensor in tensors.values()])
+    except FileFormatError as error:
+        raise FileFormatError(str(error).replace(str(path), path.name)) from error
+    return source

@@ -12,8 +12,8 @@ from ...cluster.verdict import verdict
 from ...cluster.weights_file import chain_text
 from ...errors import FileFormatError
 from ...plain_json import plain_json
+from ...report.chart_content import chart_content
 from ...report.charts_cluster import composition_chart, null_chart
-from ..figures import figure_json
 
 _MOST_NODES = 10_000_000
 
@@ -87,7 +87,7 @@ def audit_shown(content: object) -> dict[str, Any]:
         "doubts": found.warnings,
         "stability": found.stability.model_dump(),
         "sizes": [sum(row) for row in found.composition],
-        "composition": figure_json(
+        "composition": chart_content(
             composition_chart(found.composition, [(group.name, group.size) for group in found.groups])
         ),
     }
@@ -102,5 +102,5 @@ def null_shown(null: Null, wanted: int) -> dict[str, Any]:
         "numbers": plain_json(numbers),
         "copies": len(null.copies),
         "wanted": wanted,
-        "null": figure_json(null_chart(null.ncut, null.copies.tolist(), wanted)),
+        "null": chart_content(null_chart(null.ncut, null.copies.tolist(), wanted)),
     }

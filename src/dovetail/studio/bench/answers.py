@@ -7,11 +7,11 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from ...data.presence import presence
+from ...data import presence
+from ...report.chart_content import chart_content
 from ...report.charts import confusion_chart, per_class_chart
 from ...specialists import Composite
 from ...specialists.score import Score
-from ..figures import figure_json
 from .bench import Measured
 from .compatibilities import FitTable
 from .groups import Group, group_specialists, record_of
@@ -180,8 +180,8 @@ def measurement_answer(measured: Measured, code: SameCode) -> Measurement:
         accuracy=numbers.get("rewarded_accuracy"), entropy=numbers.get("entropy"),
         most_entropy=math.log(len(part.classes)), calibration_error=numbers.get("calibration_error"),
         class_accuracy=numbers.get("class_accuracy", []), class_entropy=numbers.get("class_entropy", []),
-        confusion=None if score is None else figure_json(confusion_chart(score)),
-        per_class=None if score is None else figure_json(per_class_chart(score)),
+        confusion=None if score is None else chart_content(confusion_chart(score)),
+        per_class=None if score is None else chart_content(per_class_chart(score)),
         python=code.python, command=code.command,
     )  # fmt: skip
 

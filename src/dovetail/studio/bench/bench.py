@@ -12,18 +12,19 @@ from torch import Tensor
 
 from ...errors import DovetailError
 from ...specialists import Composite, Part, Score, Specialist
+from ...specialists.compose import clash_in
 from ...specialists.composite import Method
 from ...specialists.score import score_logits
 from ...specialists.suitable_data import check_data, data_note
 from ..folder import StudioFolder
 from ..held_data import DataShelf, HeldData, shelf_of
+from ..recent import Recent
 from ..studio import Studio
 from .compatibilities import Compatibilities, FitTable
 from .forward import Outputs
 from .listing import Catalogue, Inventory
 from .methods import put_together
 from .opened import OpenedParts
-from .recent import Recent
 from .same_code import SameCode, same_code
 
 PATIENCE = 0.05
@@ -73,6 +74,7 @@ class Bench:
         self._fits = Compatibilities()
         self._fitted = Recent[Composite](_MOST_FITTED)
         self._scores = Recent[Score](_MOST_SCORES)
+        self._clashes = Recent[str](_MOST_SCORES)
         self._lock = threading.Lock()
 
     def inventory(self) -> Inventory:
@@ -133,6 +135,19 @@ class Bench:
         """Compare any two of some files' specialists, for about as long as is given; again for the rest."""
         with self._lock:
             return self._fits.table(self._opened.specialists(files), seconds)
+
+    def clash(self, files: list[str], method: Method) -> str:
+        """Return what `dovetail.compose` warns of: why some files' specialists get in each other's way, or nothing."""
+        _, composite = self.gather(files, method)
+        data = self.data_of(composite)[0] if method == "calibrated" else None
+        with self._lock:
+            known = self._clashes.find(composite.digest)
+        if known is not None:
+            return known
+        # Large networks take seconds; nobody else should wait.
+        clash = clash_in(composite, None if data is None else data.inputs) or ""
+        with self._lock:
+            return self._clashes.keep(composite.digest, clash)
 
     def save(self, files: list[str], method: Method, name: str) -> Path:
         """Save the composite of some files under a name that is free.

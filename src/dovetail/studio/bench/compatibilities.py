@@ -8,7 +8,7 @@ from itertools import combinations
 
 from ...errors import MisfitError
 from ...specialists import Specialist, compatibility
-from .recent import Recent
+from ..recent import Recent
 
 _MOST_KEPT = 20_000
 

@@ -15,15 +15,20 @@ from torch import Tensor, nn
 from ...specialists import Composite, Part, Specialist, mix_logits
 from ...specialists.networks import network_of
 from ..held_data import HeldData
-from .recent import Recent
+from ..recent import Recent
 from .rows import Rows
 
 Forward = Callable[[int, int], Tensor]
 """Logits of the samples from a first to before a last."""
 
 HIDDEN_BYTES = 512 * 2**20
+BEGUN_BYTES = 256 * 2**20
 LOGIT_BYTES = 128 * 2**20
-"""Limits of what is remembered: 26 perceptrons of 512 hidden units on 10,000 samples, and hundreds of composites."""
+"""Limits of what is remembered: 26 perceptrons of 512 hidden units on 10,000 samples; the networks of composites that
+are still being measured; and the logits of hundreds that are done."""
+
+_LEAST_BEGUN = 2
+"""The page asks for a composite and for the cards' own scores in turn: neither may push out the other."""
 
 
 class Outputs:
@@ -31,37 +36,54 @@ class Outputs:
 
     Parameters
     ----------
-    hidden_bytes, logit_bytes : int
-        How much memory the first layers and the logits may take.
+    hidden_bytes, begun_bytes, logit_bytes : int
+        How much memory the first layers, the networks that are not done and the logits may take.
     """
 
-    def __init__(self, hidden_bytes: int = HIDDEN_BYTES, logit_bytes: int = LOGIT_BYTES) -> None:
+    def __init__(
+        self,
+        hidden_bytes: int = HIDDEN_BYTES,
+        begun_bytes: int = BEGUN_BYTES,
+        logit_bytes: int = LOGIT_BYTES,
+    ) -> None:
         self._hidden = Recent[Rows](hidden_bytes, Rows.nbytes)
+        self._begun = Recent[Rows](begun_bytes, Rows.nbytes_begun, least=_LEAST_BEGUN)
         self._logits = Recent[Rows](logit_bytes, Rows.nbytes)
 
     def logits(self, part: Part, data: HeldData) -> Rows:
         """Return the logits, divided by the temperature, of a part for the samples of a test split."""
+        for key, rows in self._begun.items():
+            if rows.complete:  # so it has let go of its network
+                self._begun.take_out(key)
+                self._logits.keep(key, rows)
+        key = (part.digest, data.fingerprint)
+        return self._logits.find(key) or self._begun.get(key, lambda: self._begin(part, data))
 
-        def make() -> Rows:
-            return Rows(len(data.test), len(part.classes), self._forward(part, data))
-
-        return self._logits.get((part.digest, data.fingerprint), make)
-
-    def _forward(self, part: Part, data: HeldData) -> Forward:
+    def _begin(self, part: Part, data: HeldData) -> Rows:
+        samples, classes, x = len(data.test), len(part.classes), data.test.x
         if isinstance(part, Composite) and part.method == "logits":
             members = [self.logits(member, data) for member in part.specialists]
-            return lambda start, stop: _mixed(members, part.shares, start, stop)
-        x = data.test.x
+            tools = sum(rows.nbytes() if rows.complete else rows.nbytes_begun() for rows in members)
+            return Rows(
+                samples, classes, lambda start, stop: _mixed(members, part.shares, start, stop), tools
+            )
         network = network_of(part.basis, part.state_dict())
         layers = _first_and_rest(network)
-        if layers is None or not self._adds_up(part, layers[0].out_features * len(x) * 4):
-            return lambda start, stop: network(x[start:stop]) / part.basis.temperature
-        hidden = [self._first_layer(member, data) for member in part.specialists]
+        if layers is None or not self._adds_up(part, layers[0].out_features * samples * 4):
+            temperature = part.basis.temperature
+            return Rows(
+                samples, classes, lambda start, stop: network(x[start:stop]) / temperature, _nbytes(network)
+            )
+        return Rows(samples, classes, self._added(part, data, *layers), _nbytes(layers[1]))
+
+    def _added(self, part: Part, data: HeldData, first: nn.Linear, rest: nn.Sequential) -> Forward:
+        width = first.out_features
         factors = part.weights if isinstance(part, Composite) else (1.0,)
-        rest = layers[1]
 
         def forward(start: int, stop: int) -> Tensor:
-            total = torch.zeros(stop - start, layers[0].out_features)
+            # Asked for each time: what has been pushed out since should not be kept here.
+            hidden = [self._first_layer(member, data) for member in part.specialists]
+            total = torch.zeros(stop - start, width)
             for rows, factor in zip(hidden, factors, strict=True):
                 total.add_(rows.up_to(stop)[start:], alpha=factor)
             logits: Tensor = rest(total)
@@ -87,6 +109,10 @@ class Outputs:
 
 def _mixed(members: list[Rows], shares: tuple[float, ...], start: int, stop: int) -> Tensor:
     return mix_logits(torch.stack([rows.up_to(stop)[start:] for rows in members]), shares)
+
+
+def _nbytes(network: nn.Module) -> int:
+    return sum(tensor.nbytes for tensor in network.state_dict().values())
 
 
 def _first_and_rest(network: nn.Module) -> tuple[nn.Linear, nn.Sequential] | None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ...errors import FileFormatError, SpecError
 from ...specialists import Composite, Part, Specialist, open_file
 from ..folder import StudioFolder
-from .recent import Recent
+from ..recent import Recent
 
 _LIMIT = 256 * 2**20
 

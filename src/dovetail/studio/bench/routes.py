@@ -58,6 +58,12 @@ class OneFile(BaseModel):
     file: _Name
 
 
+class Clash(BaseModel):
+    """Why specialists get in each other's way; empty where they do not."""
+
+    warning: str
+
+
 class Saved(BaseModel):
     """The name under which something was saved."""
 
@@ -97,6 +103,12 @@ def scores(wanted: Files, studio: StudioOf) -> dict[str, TestScore]:
 def compatibility(wanted: Files, studio: StudioOf) -> Fits:
     """Return how well any two specialists will merge, of the pairs that are compared by now."""
     return fits_answer(studio.only(bench_of).compatibility(wanted.files))
+
+
+@router.post("/clash")
+def clash(ticked: Ticked, studio: StudioOf) -> Clash:
+    """Return what the library warns of when it puts these specialists together."""
+    return Clash(warning=studio.only(bench_of).clash(ticked.files, ticked.method))
 
 
 @router.post("/save")

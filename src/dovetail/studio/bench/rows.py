@@ -21,6 +21,8 @@ class Rows:
         Shape of the whole.
     compute : callable
         Returns the rows from a first to before a last sample.
+    tools : int
+        Bytes that it takes to compute them; they are free again when all rows are known.
 
     Examples
     --------
@@ -32,14 +34,21 @@ class Rows:
     True
     """
 
-    def __init__(self, samples: int, width: int, compute: Callable[[int, int], Tensor]) -> None:
+    def __init__(
+        self, samples: int, width: int, compute: Callable[[int, int], Tensor], tools: int = 0
+    ) -> None:
         self._values = torch.empty(samples, width)
         self._compute = compute
+        self._tools = tools
         self.done = 0
 
     def nbytes(self) -> int:
         """Memory of all rows, known or not."""
         return self._values.nbytes
+
+    def nbytes_begun(self) -> int:
+        """Memory of all rows, and of what it takes to compute them."""
+        return self._values.nbytes + self._tools
 
     @property
     def complete(self) -> bool:

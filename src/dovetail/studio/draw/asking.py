@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from ...data.dataset import is_finite
 from ...errors import DataError
 from ...specialists import Composite, Part, Specialist, mix_logits
-from ..bench.recent import Recent
+from ..recent import Recent
 
 _MOST_BYTES = 512 * 2**20
 

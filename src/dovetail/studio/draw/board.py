@@ -9,9 +9,10 @@ from torch import Tensor
 from ...errors import DataError
 from ...specialists import Composite, Specialist
 from ...specialists.composite import Method
+from ...specialists.suitable_data import data_note
 from ..bench.bench import Bench, bench_of
-from ..bench.held_data import HeldData
-from ..bench.recent import Recent
+from ..held_data import HeldData
+from ..recent import Recent
 from ..studio import Studio
 from .answers import Drawn, Hard, HardList, Said, said
 from .asking import Asker
@@ -67,7 +68,7 @@ class Board:
             mistakes=int(ranking.mistaken.sum()),
             samples=len(ranking.order),
             total=len(data.test),
-            note=data.note(members[0].record.fingerprint),
+            note=data_note(members[0].record, data),
             image=self._hard(members, composite, data, ranking, int(chosen[place])) if len(chosen) else None,
         )
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
-import zipfile
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from pathlib import Path
 
 from ...errors import FileFormatError
+from ...specialists.basis import Basis
+from ...specialists.files import read_file_manifest
+from ...specialists.networks import network_of
+from .archive import unpacked_bytes
 
 MOST_BYTES = 256 * 2**20
 """Of a file of weights."""
@@ -25,9 +28,8 @@ MOST_NEIGHBOURS = 16
 def check_bytes(path: Path, most: int = MOST_BYTES) -> None:
     """Refuse a file that is too large, or that a small archive would unpack to."""
     size = path.stat().st_size
-    if size <= most and zipfile.is_zipfile(path):
-        with zipfile.ZipFile(path) as archive:
-            size = sum(entry.file_size for entry in archive.infolist())
+    if size <= most:
+        size = max(size, unpacked_bytes(path) or 0)
     if size > most:
         raise FileFormatError(
             f"{path.name!r} holds {size / 2**20:,.0f} MiB; the studio opens up to {most // 2**20}"
@@ -46,6 +48,13 @@ def check_shapes(name: str, shapes: Iterable[Sequence[int]]) -> None:
         raise FileFormatError(
             f"{name!r} has {weights:,} weights; the studio opens networks with up to {MOST_WEIGHTS:,}"
         )
+
+
+def check_part(path: Path) -> Basis:
+    """Refuse a specialist or composite with too many weights, by what its file says; return what it is made for."""
+    basis = read_file_manifest(path).basis
+    check_shapes(path.name, [tensor.shape for tensor in network_of(basis, None).state_dict().values()])
+    return basis
 
 
 def dense_shapes(widths: Sequence[int]) -> list[tuple[int, int]]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import zipfile
+from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import BaseModel
 from torch.serialization import get_unsafe_globals_in_checkpoint
@@ -14,8 +15,12 @@ from ...file_header import read_header
 from ...sculpting.files import SCHEMA as STATUE
 from ...sculpting.modules.hierarchy_json import SCHEMA as MODULES
 from ...specialists.manifest import SCHEMA as PART
-from ..folder import StudioFolder
+from ..folder import FoundFile
+from ..made_once import MadeOnce
 from .limits import MOST_TEXT_BYTES, check_bytes
+
+if TYPE_CHECKING:
+    from ..studio import Studio
 
 _TORCH = (".pt", ".pth", ".ckpt", ".bin")
 _MOST = 500
@@ -38,26 +43,35 @@ class NetworkFiles(BaseModel):
     complete: bool
 
 
-def list_networks(folder: StudioFolder) -> NetworkFiles:
-    """Return the files that may hold networks, by the first bytes of each; none is read as a whole."""
-    found = folder.find((".safetensors", ".json", *_TORCH), most=_MOST)
-    files = []
-    for file in found.files:
-        path = folder.resolve(file.name)
+class NetworkList:
+    """The files in a studio's folder that may hold networks; one that has not changed is not looked at again."""
+
+    def __init__(self, studio: Studio) -> None:
+        self._folder = studio.folder
+        self._seen = MadeOnce[tuple[NetworkFile | None]](2 * _MOST)
+
+    def files(self) -> NetworkFiles:
+        """Return the files that may hold networks, by the first bytes of each; none is read as a whole."""
+        found = self._folder.find((".safetensors", ".json", *_TORCH), most=_MOST)
+        seen = [self._seen.get(file, partial(self._look, file))[0] for file in found.files]
+        return NetworkFiles(files=[file for file in seen if file is not None], complete=found.complete)
+
+    def _look(self, file: FoundFile) -> tuple[NetworkFile | None]:
+        """Return what a file seems to hold; None inside for one that is no concern of this view."""
+        path = self._folder.resolve(file.name)
         entry = NetworkFile(name=file.name, bytes=file.size, kind="checkpoint")
         try:
             if file.name.endswith(".json"):
                 if not _is_modules(path):
-                    continue
+                    return (None,)
                 entry.kind = "modules"
-                folder.check_size(path, MOST_TEXT_BYTES)
+                self._folder.check_size(path, MOST_TEXT_BYTES)
             else:
                 check_bytes(path)
                 entry.kind = _kind(path)
         except (DovetailError, OSError) as error:
-            entry.problem = str(error)
-        files.append(entry)
-    return NetworkFiles(files=files, complete=found.complete)
+            entry.problem = str(error).replace(str(path), path.name)
+        return (entry,)
 
 
 def _kind(path: Path) -> Literal["sculpture", "specialist or composite", "checkpoint"]:

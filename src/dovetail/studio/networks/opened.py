@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
-from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
+from ..made_once import MadeOnce
 from .grouping import Grouping, Groups, group_units
 from .limits import MOST_BYTES
 from .network import Network
@@ -15,7 +13,7 @@ from .reading import read_network
 if TYPE_CHECKING:
     from ..studio import Studio
 
-Kept = TypeVar("Kept")
+_MOST_NETWORKS, _MOST_GROUPS = 3, 8
 
 
 class OpenedNetworks:
@@ -23,9 +21,8 @@ class OpenedNetworks:
 
     def __init__(self, studio: Studio) -> None:
         self._folder = studio.folder
-        self._networks: OrderedDict[tuple[object, ...], Network] = OrderedDict()
-        self._groups: OrderedDict[tuple[object, ...], Groups] = OrderedDict()
-        self._lock = threading.Lock()
+        self._networks = MadeOnce[Network](_MOST_NETWORKS)
+        self._groups = MadeOnce[Groups](_MOST_GROUPS)
 
     def network(self, name: str) -> Network:
         """Return the network in a file."""
@@ -36,31 +33,13 @@ class OpenedNetworks:
     ) -> tuple[Network, Groups]:
         """Return the network in a file, and its units in groups."""
         network, key = self._open(name)
-        return network, self._kept(
-            self._groups, (*key, grouping, clusters, strongest), 8,
+        return network, self._groups.get(
+            (*key, grouping, clusters, strongest),
             lambda: group_units(network, grouping, clusters, strongest),
-        )  # fmt: skip
+        )
 
     def _open(self, name: str) -> tuple[Network, tuple[object, ...]]:
         path = self._folder.existing(name, MOST_BYTES)
         status = path.stat()
         key = (path, status.st_mtime_ns, status.st_size)
-        return self._kept(self._networks, key, 3, lambda: read_network(path)), key
-
-    def _kept(
-        self,
-        kept: OrderedDict[tuple[object, ...], Kept],
-        key: tuple[object, ...],
-        most: int,
-        make: Callable[[], Kept],
-    ) -> Kept:
-        with self._lock:
-            if key in kept:
-                kept.move_to_end(key)
-                return kept[key]
-        made = make()  # not under the lock: a large file must not hold up the others
-        with self._lock:
-            kept[key] = made
-            while len(kept) > most:
-                kept.popitem(last=False)
-        return made
+        return self._networks.get(key, lambda: read_network(path)), key

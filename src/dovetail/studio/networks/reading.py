@@ -8,8 +8,9 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from torch import Tensor, nn
+from torch import Tensor
 
+from ...cluster.dense_layers import ASSUMED, foreign_tensor
 from ...cluster.weights_file import read_tensors
 from ...errors import DataError, FileFormatError, ShapeError
 from ...file_header import read_header
@@ -21,17 +22,14 @@ from ...sculpting import Hierarchy, Statue, open_statue
 from ...sculpting.files import SCHEMA as STATUE
 from ...sculpting.pruning.start import perceptron_of
 from ...specialists import Composite, Specialist, open_file
-from ...specialists.files import read_file_manifest
 from ...specialists.manifest import SCHEMA as PART
 from ...specialists.networks import network_of
 from ...specialists.suitable_data import check_data, data_note
 from ..held_data import DataShelf
-from .limits import MOST_BYTES, MOST_TEXT_BYTES, check_bytes, check_shapes, dense_shapes
+from .limits import MOST_BYTES, MOST_TEXT_BYTES, check_bytes, check_part, check_shapes, dense_shapes
 from .network import Network, matrices_of
 from .owners import owners_of
 from .yardstick import Yardstick, of_boolean, of_data, of_nothing
-
-ASSUMED = "Taken to be dense layers with ReLU between them, because the file does not say."
 
 
 def read_network(path: Path) -> Network:
@@ -85,8 +83,7 @@ def _of_statue(statue: Statue, shelf: DataShelf) -> Yardstick:
 
 
 def _of_part(path: Path) -> Network:
-    basis = read_file_manifest(path).basis
-    check_shapes(path.name, [tensor.shape for tensor in network_of(basis, None).state_dict().values()])
+    basis = check_part(path)
     part = open_file(path)
     facts = {"network": str(basis.net), "knows": part.knows, "data": part.specialists[0].record.data}
     if isinstance(part, Composite):
@@ -131,18 +128,20 @@ def _of_modules(path: Path) -> Network:
 def _of_weights(path: Path) -> Network:
     tensors = read_tensors(path)
     check_shapes(path.name, [tensor.shape for tensor in tensors.values()])
+    tensors = {name: _floats(path.name, name, tensor) for name, tensor in tensors.items()}
     weights = sum(tensor.numel() for tensor in tensors.values())
     facts = {"tensors": f"{len(tensors):,}", "numbers": f"{weights:,}"}
     chain, doubt = _chain(tensors)
     if not chain:
         return Network("checkpoint", "Weights from a file", facts, tensors, chain, doubt=doubt)
-    foreign = _foreign(tensors, chain)
+    foreign = foreign_tensor(tensors, chain)
     if foreign:
         doubt = f"It cannot be run: {foreign!r} is neither the weights nor the bias of a dense layer."
         return Network("checkpoint", "Weights from a file", facts, tensors, chain, doubt=doubt)
     return Network(
         "checkpoint", "Weights from a file", facts, tensors, chain, None,
-        _dense, partial(_of_inputs, chain[0].inputs), doubt=ASSUMED,
+        perceptron_of, partial(_of_inputs, chain[0].inputs),
+        doubt=f"Taken to be {ASSUMED}, because the file does not say.",
     )  # fmt: skip
 
 
@@ -150,8 +149,12 @@ def _of_inputs(count: int, _: DataShelf) -> Yardstick:
     return of_nothing((count,), "the file says nothing of its data")
 
 
-def _dense(tensors: Mapping[str, Tensor]) -> nn.Module:
-    return perceptron_of({name: tensor.float() for name, tensor in tensors.items()})
+def _floats(file: str, name: str, tensor: Tensor) -> Tensor:
+    """Return a tensor as the rest of the view expects it: dense, and of floats unless its numbers are complex."""
+    try:
+        return tensor.to_dense() if tensor.is_complex() else tensor.to_dense().float()
+    except RuntimeError as error:  # a type that PyTorch itself can only store
+        raise FileFormatError(f"{file!r} has numbers of the type {tensor.dtype} in {name!r:.100}") from error
 
 
 def _chain(tensors: Mapping[str, Tensor]) -> tuple[tuple[Layer, ...], str]:
@@ -168,12 +171,3 @@ def _chain(tensors: Mapping[str, Tensor]) -> tuple[tuple[Layer, ...], str]:
         if not np.isfinite(matrix).all():
             return (), f"{layer.weight!r} holds numbers that are not finite, or too large."
     return found, ""
-
-
-def _foreign(tensors: Mapping[str, Tensor], chain: tuple[Layer, ...]) -> str | None:
-    """Return a tensor that does not belong to a chain of dense layers with biases, if there is one."""
-    if kernel := next((layer.weight for layer in chain if layer.convolutional), None):
-        return kernel
-    biases = [name for layer in chain for name in layer.vectors[:1] if not name.endswith("weight")]
-    known = {layer.weight for layer in chain}.union(biases)
-    return next((name for name in tensors if name not in known), None)

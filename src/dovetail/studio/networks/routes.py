@@ -11,7 +11,7 @@ from ...errors import SpecError
 from ..held_data import shelf_of
 from ..studio import StudioOf
 from .grouping import Grouping, Groups
-from .listing import NetworkFiles, list_networks
+from .listing import NetworkFiles, NetworkList
 from .neighbours import UnitFacts, unit_facts
 from .opened import OpenedNetworks
 from .picture import Picture, picture_of
@@ -43,7 +43,7 @@ class TakeOut(Look):
 @router.get("/files")
 def read_files(studio: StudioOf) -> NetworkFiles:
     """List the files that may hold networks."""
-    return list_networks(studio.folder)
+    return studio.only(NetworkList).files()
 
 
 @router.get("/open")

@@ -15,7 +15,7 @@ from ...recipes.recipe import Scale, check_scale
 from ..folder import StudioFolder
 
 _MOST_BYTES = 2**16
-"""The largest ``config.yaml`` that is opened; one of a run has three lines."""
+"""The largest ``config.yaml`` that is opened; one of a run has a few lines."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def find_run(folder: StudioFolder, name: str) -> FoundRun:
     config = folder.existing(inside(name, CONFIG), _MOST_BYTES)
     try:
         said = read_config(config.parent)
-    except RecursionError as error:
+    except FileFormatError as error:
         raise FileFormatError(f"{name!r:.100} is not a run folder: its {CONFIG} cannot be read") from error
     recipe, scale = said.get("recipe"), said.get("scale")
     if not isinstance(recipe, str) or not isinstance(scale, str):

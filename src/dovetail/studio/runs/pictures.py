@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel
 
-from ...engine.run_folder import FIGURES
+from ...engine.run_figures import FIGURES, figures_in
 from ...errors import DovetailError, FileFormatError
 from ..folder import StudioFolder
 from .found_run import FoundRun, inside
@@ -24,12 +24,8 @@ class FigureFile(BaseModel):
 
 def figures_of(run: FoundRun) -> list[FigureFile]:
     """Return the figures that a run has."""
-    found = sorted((run.path / FIGURES).glob("*.png"))[:_MOST_FIGURES]
-    return [
-        FigureFile(name=path.stem, changed=path.stat().st_mtime)
-        for path in found
-        if path.is_file() and not path.name.startswith(".")
-    ]
+    found = figures_in(run.path)[:_MOST_FIGURES]
+    return [FigureFile(name=path.stem, changed=path.lstat().st_mtime) for path in found]
 
 
 def read_figure(folder: StudioFolder, run: str, name: str) -> bytes:

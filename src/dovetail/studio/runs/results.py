@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from collections.abc import Mapping
+from operator import itemgetter
 from pathlib import Path
 
 from ...engine import results_file
 from ...errors import FileFormatError
 from ...recipes import Finished
 from ..folder import StudioFolder
+from ..made_once import MadeOnce
 
 _MOST_BYTES = 64 * 2**20
-_MOST_KEPT = 256
+"""Of a file that is read, and of all files whose units are kept in memory."""
 
 
 class Results:
@@ -27,8 +27,7 @@ class Results:
 
     def __init__(self, folder: StudioFolder) -> None:
         self._folder = folder
-        self._kept: OrderedDict[Path, tuple[tuple[int, int], Mapping[str, Finished]]] = OrderedDict()
-        self._lock = threading.Lock()
+        self._kept = MadeOnce[tuple[int, Mapping[str, Finished]]](_MOST_BYTES, itemgetter(0))
 
     def of(self, folder: Path) -> Mapping[str, Finished]:
         """Return the finished units of a folder by key; none where there is no file."""
@@ -37,22 +36,16 @@ class Results:
             return {}
         path = self._folder.existing(self._folder.relative(named), _MOST_BYTES)
         status = path.stat()
-        stamp = (status.st_mtime_ns, status.st_size)
-        with self._lock:
-            if path in self._kept and self._kept[path][0] == stamp:
-                self._kept.move_to_end(path)
-                return self._kept[path][1]
+        key = (path, status.st_mtime_ns, status.st_size)
+        return self._kept.get(key, lambda: (status.st_size, self._read(path)))[1]
+
+    def _read(self, path: Path) -> Mapping[str, Finished]:
         try:
-            found = results_file.read_results(path)
+            return results_file.read_results(path)
         except (RecursionError, OverflowError) as error:  # JSON that is deeper or larger than any of ours
             raise FileFormatError(
                 f"{self._folder.relative(path)!r} is damaged; run the recipe again"
             ) from error
-        with self._lock:
-            self._kept[path] = (stamp, found)
-            while len(self._kept) > _MOST_KEPT:
-                self._kept.popitem(last=False)
-        return found
 
     def changed(self, folder: Path) -> float | None:
         """Return when the last unit was added, in seconds since 1970; nothing before the first."""

@@ -1,4 +1,4 @@
-// The server's answers, as values; what it refuses, as errors with its own words.
+// The server's answers, as values; what it refuses, as errors with its own words and its `status`.
 
 async function ask(method, path, body) {
   const change = method !== "GET";
@@ -14,7 +14,8 @@ async function ask(method, path, body) {
   }
   const value = await answer.json().catch(() => null);
   if (!answer.ok) {
-    throw new Error(value?.error ?? `The studio answered with status ${answer.status}.`);
+    const error = new Error(value?.error ?? `The studio answered with status ${answer.status}.`);
+    throw Object.assign(error, { status: answer.status });
   }
   return value;
 }

@@ -4,21 +4,28 @@ import { get, remove } from "./api.js";
 import { clear, h, notice } from "./elements.js";
 
 const PAUSE = 400;
+const LONGEST_PAUSE = 6400;
 
-// Calls onChange with the job now and then until it has ended; returns a function that stops watching.
-export function watchJob(id, onChange) {
+// Calls onChange with the job now and then until it has ended; returns a function that stops watching. When there is
+// no answer, onSilence is called with why, and it asks again, more and more seldom: the job may be as well as ever.
+export function watchJob(id, onChange, onSilence = () => {}) {
   let stopped = false;
   let timer = 0;
+  let pause = PAUSE;
   async function look() {
-    let job;
+    let job = null;
     try {
       job = await get(`/api/jobs/${encodeURIComponent(id)}`);
+      pause = PAUSE;
     } catch (error) {
-      job = { id, state: "failed", error: error.message, partial: null, result: null };
+      const isRefused = error.status >= 400 && error.status < 500; // it is gone, or this is another studio
+      if (isRefused) job = { id, state: "failed", error: error.message, partial: null, result: null };
+      else if (!stopped) onSilence(error.message);
+      pause = Math.min(2 * pause, LONGEST_PAUSE);
     }
     if (stopped) return;
-    onChange(job);
-    if (job.state === "running" && !stopped) timer = setTimeout(look, PAUSE);
+    if (job) onChange(job);
+    if ((!job || job.state === "running") && !stopped) timer = setTimeout(look, pause);
   }
   look();
   return () => {
@@ -35,24 +42,34 @@ export function jobPanel(job, { onChange, onDone } = {}) {
   const message = h("div", { "aria-live": "polite" });
   const panel = h(
     "section",
-    { class: "card job", "aria-label": job.title },
+    { class: "card job", tabindex: "-1", "aria-label": job.title },
     h("div", { class: "row" }, h("strong", {}, job.title), h("span", { class: "grow" }), cancel),
     bar,
     note,
     message,
   );
+  // A button that is disabled would lose the focus; this one only does nothing the second time.
+  const setCancelling = (on) => (on ? cancel.setAttribute("aria-disabled", "true") : cancel.removeAttribute("aria-disabled"));
   cancel.addEventListener("click", async () => {
-    cancel.disabled = true;
+    if (cancel.hasAttribute("aria-disabled")) return;
+    setCancelling(true);
     try {
       await remove(`/api/jobs/${encodeURIComponent(job.id)}`);
     } catch (error) {
       clear(message, notice(error.message, "error"));
-      cancel.disabled = false;
+      setCancelling(false);
     }
   });
 
+  let silent = false;
+  function showSilence(reason) {
+    if (!silent) clear(message, notice(`${reason} Asking again…`));
+    silent = true;
+  }
+
   function show(now) {
     const running = now.state === "running";
+    if (!running && document.activeElement === cancel) panel.focus({ preventScroll: true }); // before it goes
     cancel.hidden = !running;
     bar.hidden = note.hidden = !running;
     if (now.total) {
@@ -60,18 +77,28 @@ export function jobPanel(job, { onChange, onDone } = {}) {
       bar.value = now.done;
     }
     note.textContent = now.note || "Starting…";
+    if (silent) clear(message);
+    silent = false;
     if (now.state === "failed") clear(message, notice(now.error, "error"));
     if (now.state === "cancelled") clear(message, notice("Cancelled."));
   }
 
   show(job);
   let wasHere = false;
-  const stop = watchJob(job.id, (now) => {
+  const isGone = () => {
     wasHere ||= panel.isConnected;
-    if (wasHere && !panel.isConnected) return stop(); // its view has gone
-    show(now);
-    onChange?.(now);
-    if (now.state !== "running") onDone?.(now);
-  });
+    if (wasHere && !panel.isConnected) stop(); // its view has gone
+    return wasHere && !panel.isConnected;
+  };
+  const stop = watchJob(
+    job.id,
+    (now) => {
+      if (isGone()) return;
+      show(now);
+      onChange?.(now);
+      if (now.state !== "running") onDone?.(now);
+    },
+    (reason) => isGone() || showSilence(reason),
+  );
   return panel;
 }

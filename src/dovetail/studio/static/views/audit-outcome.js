@@ -3,6 +3,8 @@
 import { drawChart } from "../js/chart.js";
 import { clear, copyBlock, dataTable, h, notice, numberText } from "../js/elements.js";
 
+const KEPT = 10_000; // milliseconds that a file to download is held
+
 export function auditOutcome() {
   const state = h("div", { "aria-live": "polite" });
   const numbers = h("dl", { class: "audit-numbers" });
@@ -41,7 +43,9 @@ export function auditOutcome() {
     if (job.result) return showWhole(job.result.shown, job.result.audit, job.result);
     const part = job.partial?.null ? job.partial : null;
     if (part) showNull(part);
-    if (ended && part) clear(state, notice(incomplete(part)));
+    if (!ended) return;
+    const output = job.state === "cancelled" && job.partial?.asked.output;
+    clear(state, part && notice(incomplete(part)), output && notice(`Nothing was saved into ${output}.`));
   }
 
   return { element, show, showWhole };
@@ -89,9 +93,14 @@ function remarks({ components, stability, layers }) {
   return `${parts}.${seeds} ${layers ?? ""}`;
 }
 
+// The file is made when it is wanted, and let go when the browser has had the time to take it.
 function download(audit) {
-  const file = new Blob([JSON.stringify(audit, null, 2)], { type: "application/json" });
-  return h("a", { href: URL.createObjectURL(file), download: "audit.json" }, "Download as JSON");
+  const link = h("a", { href: "#", download: "audit.json" }, "Download as JSON");
+  link.addEventListener("click", () => {
+    link.href = URL.createObjectURL(new Blob([JSON.stringify(audit, null, 2)], { type: "application/json" }));
+    setTimeout(URL.revokeObjectURL, KEPT, link.href);
+  });
+  return link;
 }
 
 const savedIn = (folder) => h("span", { class: "quiet" }, `Saved in ${folder}.`);

@@ -67,7 +67,6 @@ function showJob(box, job, onChange) {
     },
   });
   clear(box, panel, found.element);
-  found.show(job);
 }
 
 async function showSaved(box, folder) {

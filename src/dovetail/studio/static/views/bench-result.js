@@ -2,9 +2,11 @@
 
 import { post } from "../js/api.js";
 import { drawChart } from "../js/chart.js";
-import { clear, copyBlock, dataTable, h, notice, numberText } from "../js/elements.js";
+import { clear, copyBlock, h, notice, numberText } from "../js/elements.js";
 import { changeText } from "./bench-change.js";
 import { percent } from "./bench-group.js";
+import { inShort, resultLine } from "./bench-line.js";
+import { classNumbers, confusionNumbers } from "./bench-numbers.js";
 import { saveForm } from "./bench-save.js";
 
 const NARROW = 480;
@@ -34,16 +36,9 @@ function classList(found) {
   );
 }
 
-function classTable(found) {
-  const rows = found.classes.map((name, n) => [
-    name,
-    found.knows.includes(name) ? "yes" : "no",
-    percent(found.class_accuracy[n]),
-    numberText(found.class_entropy[n], 3),
-  ]);
-  const columns = ["class", "known", { title: "accuracy", number: true }, { title: "entropy", number: true }];
-  return h("details", {}, h("summary", {}, "By class, in numbers"), dataTable(columns, rows, "On the test split"));
-}
+const chartBox = (label) => h("div", { class: "bench-chart", role: "img", "aria-label": label });
+
+const sentence = (text) => `${text[0].toUpperCase()}${text.slice(1)}.`;
 
 // Follows `state`: call `show` when it has changed. Without a group there are only saved composites to look at.
 export function resultPanel(group, state, { onChange, onSaved }) {
@@ -63,8 +58,10 @@ export function resultPanel(group, state, { onChange, onSaved }) {
     },
     methods.map(({ name }) => h("option", { value: name, selected: name === state.method }, name)),
   );
-  const title = h("h2", {});
-  const summary = h("div", { "aria-live": "polite" });
+  const title = h("h2", { tabindex: "-1" });
+  const summary = h("div", {});
+  const said = h("p", { class: "unseen", role: "status" }); // read out once a composite, not with every sample
+  const caution = h("div", {});
   const parts = h("div", {}); // classes, charts, code: made once for a composite, changed while it is measured
   const element = h(
     "section",
@@ -72,10 +69,17 @@ export function resultPanel(group, state, { onChange, onSaved }) {
     h("div", { class: "row", hidden: !group }, h("label", {}, "Method ", method), about),
     title,
     summary,
+    said,
+    caution,
     parts,
   );
-  const confusion = h("div", { class: "bench-chart" });
-  const bars = h("div", { class: "bench-chart" });
+  const confusion = chartBox("Confusion matrix; the same in numbers is below");
+  const bars = chartBox("Accuracy by class; the same in numbers is below");
+  const tables = { confusion: confusionNumbers(), classes: classNumbers() };
+  const line = resultLine(() => {
+    title.scrollIntoView();
+    title.focus({ preventScroll: true });
+  });
 
   function showParts(found) {
     const files = [...state.ticked];
@@ -86,9 +90,10 @@ export function resultPanel(group, state, { onChange, onSaved }) {
       found.confusion && [
         h("h3", {}, "What it takes for what"),
         confusion,
+        tables.confusion.element,
         h("h3", {}, "By class"),
         bars,
-        classTable(found),
+        tables.classes.element,
       ],
       !state.look && saveForm(found, { files, method: state.method }, onSaved),
       h("h3", {}, "The same without the studio"),
@@ -103,29 +108,49 @@ export function resultPanel(group, state, { onChange, onSaved }) {
     found.confusion.data[0].showscale = confusion.clientWidth > NARROW; // on a phone the numbers need the room
     drawChart(confusion, found.confusion);
     drawChart(bars, found.per_class);
+    for (const table of Object.values(tables)) table.show(found);
   }
 
   function showMeasured(found, isFirst) {
     const change = isFirst && before ? changeText(before, found) : null;
-    const line = change ?? summary.querySelector(".bench-change")?.textContent;
+    const changed = change ?? summary.querySelector(".bench-change")?.textContent;
     clear(
       summary,
       found.accuracy === null ? null : headline(found),
-      line && h("p", { class: "bench-change" }, line),
+      changed && h("p", { class: "bench-change" }, changed),
     );
+    line.show(inShort(found));
+    if (found.samples === found.total) said.textContent = `${inShort(found)}. ${changed ?? ""}`;
     if (isFirst) showParts(found);
     else drawCharts(found);
     before = found;
+  }
+
+  // What the library warns of; it may take longer than the measurement.
+  async function warn(mine) {
+    if (state.look || !group || group.slots || state.ticked.size < 2) return;
+    const asked = { files: [...state.ticked], method: state.method };
+    const { warning } = await post("/api/bench/clash", asked).catch(() => ({ warning: "" }));
+    if (mine === turn && warning) clear(caution, notice(sentence(warning)));
+  }
+
+  function showNothing(text, short = "") {
+    before = null;
+    clear(summary, text);
+    clear(parts);
+    line.show(short);
   }
 
   async function show() {
     const mine = ++turn;
     about.textContent = methods.find((one) => one.name === state.method)?.about ?? "";
     title.textContent = state.look ?? (state.ticked.size ? `Composite of ${state.ticked.size}` : "Composite");
+    clear(caution);
     if (!state.look && !state.ticked.size) {
-      before = null;
-      clear(summary, h("p", {}, group ? "Tick specialists to put them together." : "Look at one of the composites."));
-      clear(parts);
+      const text = group ? "Tick specialists to put them together." : "Look at one of the composites.";
+      said.textContent = "";
+      element.removeAttribute("aria-busy");
+      showNothing(h("p", {}, text));
       return;
     }
     const ask = state.look
@@ -142,12 +167,11 @@ export function resultPanel(group, state, { onChange, onSaved }) {
       }
     } catch (error) {
       if (mine !== turn) return;
-      before = null;
-      clear(summary, notice(error.message, "error"));
-      clear(parts);
+      showNothing(notice(error.message, "error"), "Error: see why");
     }
     element.removeAttribute("aria-busy");
+    if (before) warn(mine);
   }
 
-  return { element, show, stop: () => (turn += 1) };
+  return { element, line: line.element, show, stop: () => (turn += 1) };
 }

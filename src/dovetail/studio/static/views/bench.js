@@ -85,6 +85,7 @@ export const view = {
           body.querySelector(".bench-choice select").focus(); // a new one, in the place of the one just used
         },
       });
+      cards.element.append(result.line);
       clear(
         body,
         h("div", { class: "bench-columns" }, cards.element, result.element, h("div", {}, fits.element, others)),
@@ -111,7 +112,10 @@ export const view = {
       },
       ended(job) {
         training = false;
-        if (job.state === "done") clear(demo);
+        if (job.state === "done") {
+          if (demo.contains(document.activeElement)) element.closest("main").focus({ preventScroll: true });
+          clear(demo);
+        }
         reload();
       },
     };

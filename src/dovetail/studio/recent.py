@@ -9,7 +9,8 @@ from typing import Any, Generic, TypeVar
 Value = TypeVar("Value")
 
 
-def _one(_: Any) -> int:
+def one(_: Any) -> int:
+    """Return what a value counts where all count the same."""
     return 1
 
 
@@ -19,9 +20,11 @@ class Recent(Generic[Value]):
     Parameters
     ----------
     limit : int
-        How many to keep; or how much, where they are weighed. A value that is too heavy alone is kept alone.
+        How many to keep; or how much, where they are weighed.
     weigh : callable, optional
         Returns what a value counts. It must not change.
+    least : int
+        How many to keep in any case, however heavy.
 
     Examples
     --------
@@ -32,8 +35,9 @@ class Recent(Generic[Value]):
     [0, None, 0]
     """
 
-    def __init__(self, limit: int, weigh: Callable[[Value], int] = _one) -> None:
+    def __init__(self, limit: int, weigh: Callable[[Value], int] = one, least: int = 1) -> None:
         self.limit = limit
+        self._least = least
         self._weigh = weigh
         self._values: OrderedDict[Hashable, Value] = OrderedDict()
         self.weight = 0
@@ -46,11 +50,10 @@ class Recent(Generic[Value]):
 
     def keep(self, key: Hashable, value: Value) -> Value:
         """Return a value that was just made, and remember it."""
+        self.take_out(key)
         self.weight += self._weigh(value)
-        if key in self._values:
-            self.weight -= self._weigh(self._values.pop(key))
         self._values[key] = value
-        while len(self._values) > 1 and self.weight > self.limit:
+        while len(self._values) > self._least and self.weight > self.limit:
             self.weight -= self._weigh(self._values.popitem(last=False)[1])
         return value
 
@@ -58,3 +61,12 @@ class Recent(Generic[Value]):
         """Return the value of a key, made if it is not there."""
         found = self.find(key)
         return self.keep(key, make()) if found is None else found
+
+    def take_out(self, key: Hashable) -> None:
+        """Forget the value of a key, if it is there."""
+        if key in self._values:
+            self.weight -= self._weigh(self._values.pop(key))
+
+    def items(self) -> list[tuple[Hashable, Value]]:
+        """Return all keys and values, the one that was not used for longest first."""
+        return list(self._values.items())

@@ -1,0 +1,90 @@
+"""The test splits that views measure on: each held once, from what is on this machine, never from the network."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from ..data import Split, load_here
+from ..data.dataset import Task
+from ..specialists.calibrate import some_of
+from .recent import Recent
+
+if TYPE_CHECKING:
+    from .studio import Studio
+
+_MOST_HELD = 2
+
+
+@dataclass(frozen=True, eq=False)
+class HeldData:
+    """What the studio keeps of a data set.
+
+    Attributes
+    ----------
+    name, fingerprint : str
+        Which data it is.
+    task : {"classes", "bits", "values"}
+        What its targets are.
+    classes : tuple of str
+        What its outputs stand for.
+    test : Split
+        The test split in a fixed order, mixed, so that the first so many samples are a fair sample of it.
+    inputs : Tensor
+        Training samples to calibrate on, from all over.
+    """
+
+    name: str
+    fingerprint: str
+    task: Task
+    classes: tuple[str, ...]
+    test: Split
+    inputs: Tensor
+
+    @property
+    def input_shape(self) -> tuple[int, ...]:
+        """Shape of one sample."""
+        return tuple(self.test.x.shape[1:])
+
+
+class DataShelf:
+    """The data sets that were used last; safe for threads.
+
+    Examples
+    --------
+    >>> len(DataShelf().get("digits").test)
+    360
+    """
+
+    def __init__(self) -> None:
+        self._held = Recent[HeldData](_MOST_HELD)
+        self._lock = threading.Lock()
+
+    def get(self, name: str) -> HeldData:
+        """Return a data set, loaded when first asked for.
+
+        Raises
+        ------
+        DataError
+            When it is not on this machine.
+        """
+        with self._lock:  # whoever asks while it is loaded waits for it, as loading it twice takes longer
+            return self._held.get(name, lambda: _load(name))
+
+
+def shelf_of(studio: Studio) -> DataShelf:
+    """Return a studio's shelf, for ``studio.only``."""
+    del studio  # all studios load by the same names
+    return DataShelf()
+
+
+def _load(name: str) -> HeldData:
+    data = load_here(name)
+    order = torch.randperm(len(data.test), generator=torch.Generator().manual_seed(0))
+    return HeldData(
+        data.name, data.fingerprint, data.task, data.classes, data.test.where(order), some_of(data.train.x)
+    )

@@ -1,0 +1,84 @@
+"""What is killed: commands of Dovetail, a small run of a recipe, and saving without end."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from unittest import mock
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from dovetail import cli
+from dovetail.data import load
+from dovetail.engine.perform import perform
+from dovetail.recipes import Finished, Recipe, Table, Unit
+from dovetail.recipes.cluster.networks_unit import networks_unit
+from dovetail.specialists import Composite, Specialist, train_specialists
+
+from ..specialists.helpers import make_specialist
+
+UNITS = 3
+_SHAPE = (500,)
+"""Large enough for a save to take a while."""
+
+
+def import_all() -> None:
+    """Do a little of everything, because much is imported on first use only."""
+    train_specialists(load("digits"), "mlp:8", [0], epochs=1, rounds=1, device="cpu", progress=False)
+    done = perform(_units()[0], "cpu")
+    assert done.row is not None, done.error
+    finished = [Finished(done.unit, done.row, 0.0, "cpu")]
+    _tables(finished)[0].to_markdown()
+    for _, figure in _figures(finished):
+        figure.savefig(io.BytesIO(), format="png")
+
+
+def command(*arguments: str) -> None:
+    """Run ``dovetail`` with arguments."""
+    sys.argv = ["dovetail", *arguments]
+    cli.main()
+
+
+def reproduce_small(*arguments: str) -> None:
+    """Run ``dovetail reproduce`` with a recipe of units that take a moment each."""
+    with mock.patch("dovetail.engine.reproduction.find_recipe", return_value=small_recipe()):
+        command("reproduce", "small", *arguments)
+
+
+def save_without_end(folder: str) -> None:
+    """Save by turns one or the other specialist in one file, and one or the other composite in another."""
+    while True:
+        for specialist, composite in saved_parts():
+            specialist.save(Path(folder) / "specialist.safetensors")
+            composite.save(Path(folder) / "composite.safetensors")
+
+
+def saved_parts() -> list[tuple[Specialist, Composite]]:
+    """Return what is saved by turns."""
+    parts = [make_specialist((number,), "mlp:100", shape=_SHAPE) for number in range(3)]
+    return [(parts[0], parts[0] + parts[1]), (parts[1], parts[1] + parts[2])]
+
+
+def small_recipe() -> Recipe:
+    """Return a recipe with a table and a figure that follow from what its units give."""
+    return Recipe("small", "beyond", "A test", "Nothing", lambda scale: _units(), _tables, _figures)
+
+
+def _units() -> list[Unit]:
+    return [
+        networks_unit("digits", "mlp:8-8", seeds=[seed], epochs=1, pruning_epochs=1, measures=[{"k": 2, "shuffles": 2}])
+        for seed in range(UNITS)
+    ]  # fmt: skip
+
+
+def _tables(finished: Sequence[Finished]) -> list[Table]:
+    return [Table("Small", pd.DataFrame([{"row": str(one.row)} for one in finished]))]
+
+
+def _figures(finished: Sequence[Finished]) -> Iterator[tuple[str, Figure]]:
+    figure = Figure(figsize=(1, 1))
+    figure.subplots().plot([len(str(one.row)) for one in finished])
+    yield "rows", figure

@@ -1,0 +1,27 @@
+"""Human activities: two text files for each part, one of them changed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dovetail.data import damage, load
+
+from .data_files import changed, har_files, one_changed, put
+from .many import fuzz
+
+pytestmark = pytest.mark.slow
+
+
+def test_no_file_breaks_the_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(damage, "OFFICIAL_COUNTS_ONLY", False)  # small files get further
+    files = har_files()
+    folder = tmp_path / "har"
+    put(folder, files)
+
+    def read(one: tuple[str, bytes]) -> None:
+        with changed(folder, *one):
+            load("har", tmp_path, features="time")
+
+    fuzz("har", one_changed(files, words=True), read)

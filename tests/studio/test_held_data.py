@@ -1,0 +1,75 @@
+"""Test splits are held once for all views, and other data of the same kind is measured on with a note."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+import dovetail as dt
+from dovetail.errors import DataError
+from dovetail.specialists import Specialist
+from dovetail.specialists.suitable_data import check_data, data_note
+from dovetail.studio.bench.bench import Bench
+from dovetail.studio.folder import StudioFolder
+from dovetail.studio.held_data import DataShelf, shelf_of
+from dovetail.studio.networks.reading import read_network
+from dovetail.studio.studio import Studio
+
+from .bench_parts import digit_specialist
+
+
+def test_a_data_set_is_loaded_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded = []
+
+    def load(name: str) -> dt.Dataset:
+        loaded.append(name)
+        return dt.load(name)
+
+    monkeypatch.setattr("dovetail.studio.held_data.load_here", load)
+    digit_specialist((3,)).save(tmp_path / "3.safetensors")
+    studio = Studio(StudioFolder(tmp_path))
+    shelf = studio.only(shelf_of)
+    assert Bench(studio.folder, shelf).look("3.safetensors").score is not None
+    yardstick = read_network(tmp_path / "3.safetensors").yardstick
+    assert yardstick is not None
+    assert yardstick(studio.only(shelf_of)).x is shelf.get("digits").test.x
+    assert loaded == ["digits"]
+
+
+def test_the_split_is_whole_and_mixed() -> None:
+    held, data = DataShelf().get("digits"), dt.load("digits")
+    assert sorted(held.test.y.tolist()) == sorted(data.test.y.tolist())
+    assert not torch.equal(held.test.x, data.test.x)
+    assert (held.classes, held.input_shape, held.task) == (data.classes, data.input_shape, data.task)
+
+
+def test_bench_and_networks_say_the_same_of_another_fingerprint(tmp_path: Path) -> None:
+    part = digit_specialist((3,))
+    other = Specialist(
+        part.basis, part.rewarded, part.weights, replace(part.record, fingerprint="0123456789abcdef")
+    )
+    other.save(tmp_path / "3.safetensors")
+    shelf = DataShelf()
+    note = data_note(other.record, shelf.get("digits"))
+    assert "(0123456789abcdef)" in note
+    assert data_note(part.record, shelf.get("digits")) == ""
+    assert Bench(StudioFolder(tmp_path), shelf).look("3.safetensors").note == note
+    yardstick = read_network(tmp_path / "3.safetensors").yardstick
+    assert yardstick is not None
+    assert yardstick(shelf).text == f"accuracy on each class of the test split of digits ({note})"
+
+
+def test_data_that_does_not_fit_is_refused() -> None:
+    basis, digits = digit_specialist((3,)).basis, DataShelf().get("digits")
+    check_data(basis, digits)
+    for wrong in (
+        replace(basis, classes=tuple("abcdefghij")),
+        replace(basis, input_shape=(1, 4, 4)),
+    ):
+        with pytest.raises(DataError, match="cannot be measured on it"):
+            check_data(wrong, digits)
+    with pytest.raises(DataError, match="has no classes"):
+        check_data(basis, replace(digits, task="bits"))
