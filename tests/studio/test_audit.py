@@ -109,6 +109,7 @@ def test_files_and_settings_are_offered_with_the_defaults_of_the_library(
     client: ClientOf, tmp_path: Path
 ) -> None:
     (audit_folder(tmp_path) / "notes.txt").write_text("not a network")
+    (tmp_path / "broken.pt").write_bytes(b"nothing")
     offer = client(tmp_path).get("/api/audit").json()
     assert [file["name"] for file in offer["files"]] == ["planted.safetensors"]
     defaults = {setting["name"]: setting["default"] for setting in offer["settings"]}

@@ -72,7 +72,7 @@ def test_compose_three_drop_one_and_add_it_back(studio_url: UrlOf, page: Page, p
 
 @pytest.mark.slow
 def test_all_none_methods_and_reload(studio_url: UrlOf, page: Page, parts_folder: Path) -> None:
-    page.goto(f"{studio_url(parts_folder)}#/bench")
+    page.goto(studio_url(parts_folder))  # as it is printed, with no view in it
     page.get_by_role("button", name="All", exact=True).click()
     expect(known(page)).to_have_count(10)
     page.get_by_label("Method").select_option("logits")
@@ -85,6 +85,22 @@ def test_all_none_methods_and_reload(studio_url: UrlOf, page: Page, parts_folder
     page.get_by_role("button", name="None", exact=True).click()
     expect(page.get_by_text("Tick specialists to put them together.")).to_be_visible()
     expect(page.get_by_role("checkbox", checked=True)).to_have_count(0)
+
+
+@pytest.mark.slow
+def test_files_for_the_same_class_are_told_apart(
+    studio_url: UrlOf, page: Page, parts_folder: Path, tmp_path: Path
+) -> None:
+    for folder, numbers in {"one": (3, 5), "two": (3,)}.items():
+        (tmp_path / folder).mkdir()
+        for number in numbers:
+            shutil.copy(parts_folder / f"digits-{number}-seed0.safetensors", tmp_path / folder)
+    page.goto(studio_url(tmp_path))
+    expect(page.locator(".bench-file")).to_have_text(
+        ["one/digits-3-seed0.safetensors", "two/digits-3-seed0.safetensors"]
+    )
+    page.get_by_role("button", name="All", exact=True).click()
+    expect(known(page)).to_have_text(["3", "5"])
 
 
 def test_cards_and_compatibility(studio_url: UrlOf, page: Page, parts_folder: Path) -> None:

@@ -12,6 +12,7 @@ from ...cluster.audit_folder import FILE
 from ...errors import FileFormatError
 from ..folder import FoundFile
 from ..jobs import JobState
+from ..networks.listing import NetworkList
 from ..studio import StudioOf
 from .settings import ENDINGS, AuditSettings, Setting, settings_of_form
 from .shown import audit_shown
@@ -32,9 +33,11 @@ class Offer(BaseModel):
 
 @router.get("")
 def offer(studio: StudioOf) -> Offer:
-    """Return the files and the settings."""
+    """Return the files that can be opened, and the settings."""
     found = studio.folder.find(ENDINGS)
-    return Offer(files=found.files, complete=found.complete, settings=settings_of_form())
+    broken = {file.name for file in studio.only(NetworkList).files().files if file.problem}
+    good = [file for file in found.files if file.name not in broken]
+    return Offer(files=good, complete=found.complete, settings=settings_of_form())
 
 
 @router.post("")

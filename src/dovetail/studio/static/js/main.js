@@ -2,7 +2,7 @@
 
 import { clear, h, notice } from "./elements.js";
 import { startKeys } from "./keys.js";
-import { readPlace } from "./place.js";
+import { placeOf, readPlace } from "./place.js";
 import { startTheme } from "./theme.js";
 
 const FIRST = "bench";
@@ -15,8 +15,8 @@ let leave = () => {};
 
 async function show() {
   const mine = ++turn;
-  const { name, parameters } = readPlace();
-  const shown = names.includes(name) ? name : FIRST;
+  if (!names.includes(readPlace().name)) history.replaceState(null, "", placeOf(FIRST)); // so that it can note what is shown
+  const { name: shown, parameters } = readPlace();
   leave();
   leave = () => {};
   for (const link of links) {

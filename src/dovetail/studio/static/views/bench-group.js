@@ -12,8 +12,11 @@ function fact(name, value) {
   return h("div", {}, h("dt", {}, name), value);
 }
 
-function card(part, ticked, onTick) {
-  const title = h("strong", { id: `part-${part.file}` }, part.classes.join(", "));
+const known = (part) => part.classes.join(", ");
+
+// `twin`: there is another one for the same classes, and only the file tells them apart.
+function card(part, twin, ticked, onTick) {
+  const title = h("strong", { id: `part-${part.file}` }, known(part));
   const accuracy = h("dd", {}, percent(part.accuracy));
   const entropy = h("dd", {}, numberText(part.entropy, 2));
   const box = h("input", { type: "checkbox", checked: ticked, "aria-labelledby": title.id, value: part.file });
@@ -22,6 +25,7 @@ function card(part, ticked, onTick) {
     "label",
     { class: "card bench-part", title: part.file },
     h("span", { class: "row" }, box, title),
+    twin && h("span", { class: "quiet bench-file" }, part.file),
     h(
       "dl",
       {},
@@ -54,10 +58,13 @@ function groupChoice(parts, group, onGroup) {
 export function groupPanel(parts, group, state, { onTick, onGroup }) {
   let stopped = false;
   const cards = new Map();
+  const first = new Map(); // of those for the same classes
+  for (const part of group.specialists) if (!first.has(known(part))) first.set(known(part), part.file);
+  const twins = group.specialists.filter((part) => first.get(known(part)) !== part.file).map(known);
   for (const part of group.specialists) {
     cards.set(
       part.file,
-      card(part, state.ticked.has(part.file), (file, on) => {
+      card(part, twins.includes(known(part)), state.ticked.has(part.file), (file, on) => {
         if (on) state.ticked.add(file);
         else state.ticked.delete(file);
         onTick();
@@ -65,8 +72,8 @@ export function groupPanel(parts, group, state, { onTick, onGroup }) {
     );
   }
   function tickAll(on) {
-    state.ticked = new Set(on ? cards.keys() : []);
-    for (const { box } of cards.values()) box.checked = on;
+    state.ticked = new Set(on ? first.values() : []); // two for the same classes do not go together
+    for (const [file, { box }] of cards) box.checked = state.ticked.has(file);
     onTick();
   }
   const folders = new Set(group.specialists.map((part) => folderOf(part.file)));
