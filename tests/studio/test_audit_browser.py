@@ -83,11 +83,12 @@ def test_an_audit_by_keyboard_ends_with_the_numbers_of_the_library(
 
 
 def test_what_the_server_refuses_is_said_in_place(studio_url: UrlOf, page: Page, tmp_path: Path) -> None:
-    (audit_folder(tmp_path) / "torn.pt").write_bytes(b"PK\x03\x04 and no more")
-    open_audit(page, studio_url(tmp_path))
-    page.get_by_label("Network").select_option("torn.pt")
+    open_audit(page, studio_url(audit_folder(tmp_path)))
+    network = tmp_path / "planted.safetensors"  # offered while it was whole
+    page.get_by_label("Network").select_option(network.name)
+    network.write_bytes(network.read_bytes()[:100])
     page.get_by_role("button", name="Start the audit").click()
-    expect(page.get_by_role("alert")).to_contain_text("damaged", timeout=LONG)
+    expect(page.get_by_role("alert")).to_contain_text(network.name, timeout=LONG)
 
 
 def test_a_folder_without_networks_says_what_to_do(studio_url: UrlOf, page: Page, tmp_path: Path) -> None:
