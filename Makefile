@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 TORCH := $(shell grep '^torch==' constraints.txt)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test slow lint format bench docs results screenshots clean
+.PHONY: demo test slow lint format bench docs results screenshots dist installed editable clean
 
 demo: $(VENV)/.ready
 	$(BIN)/dovetail demo
@@ -39,6 +39,19 @@ results: $(VENV)/.ready
 
 screenshots: $(VENV)/.ready
 	$(BIN)/python docs/screenshots.py
+
+# What is published: an sdist, and the wheel that is made from it.
+dist: $(VENV)/.ready
+	rm -rf dist
+	$(BIN)/python -m build --no-isolation
+
+# The wheel in place of the working tree, so that everything after it runs on what users get.
+installed: dist
+	$(PIP) --no-deps --force-reinstall dist/*.whl
+
+# The working tree again, so that what is edited is what runs.
+editable: $(VENV)/.ready
+	$(PIP) --no-deps --no-build-isolation --force-reinstall -e .
 
 $(VENV)/.ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)

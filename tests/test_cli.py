@@ -57,6 +57,8 @@ def test_data_list_as_table_and_json(tmp_path: Path) -> None:
     [
         (("data", "get", "mnst"), "error: unknown data set 'mnst'; did you mean 'mnist'"),
         (("data", "get", "fashion"), "error: unknown data set 'fashion'; did you mean 'fashion-mnist'"),
+        (("inspect", "\x1b[31mred"), r"error: there is no file \x1b[31mred"),
+        (("audit", "a" * 300), f"error: {'a' * 300}: File name too long"),
     ],
 )
 def test_errors_are_one_line_and_status_1(arguments: tuple[str, ...], message: str) -> None:
@@ -145,3 +147,28 @@ def test_an_interrupted_command_says_that_it_stopped(
         cli.main()
     assert end.value.code == 130
     assert capsys.readouterr().err.splitlines()[-1] == "stopped"
+
+
+def test_terminals_obey_nothing_in_messages(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import warnings
+
+    from dovetail import cli
+    from dovetail.errors import CompatibilityWarning, DovetailError
+
+    def evil(**_: object) -> None:
+        warnings.warn("\x1b[31m clash", CompatibilityWarning, stacklevel=1)
+        raise DovetailError("class \x1b[2J")
+
+    monkeypatch.setattr(cli, "app", evil)
+    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
+    monkeypatch.setattr(sys, "argv", ["dovetail", "compose", "--debug"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        with pytest.raises(SystemExit):
+            cli.main()
+    said = capsys.readouterr().err
+    assert "\x1b" not in said
+    assert r"warning: \x1b[31m clash" in said
+    assert said.endswith("error: class \\x1b[2J\n")

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
+import pandas as pd
 import pytest
+from safetensors.torch import save_file
 from typer.testing import CliRunner
 
 import dovetail as dt
 from dovetail.cli import app
+from dovetail.commands.output import print_table, table_of
 from dovetail.errors import DovetailError
 
 QUICK = ("--net", "mlp:20", "--epochs", "2", "--device", "cpu")
@@ -98,7 +102,9 @@ def test_classes_are_named_or_numbered(tmp_path: Path) -> None:
         "lines-0+1-seed0.safetensors",
         "lines-3-seed0.safetensors",
     ]
-    with pytest.raises(DovetailError, match="but the specialists were trained for"):
+    with pytest.raises(
+        DovetailError, match=r"digits here has other classes.*10 classes, 0, 1, 2, 3, 4, …, of samples"
+    ):
         run("compose", *tmp_path.iterdir(), "--evaluate", "digits")
 
 
@@ -111,6 +117,13 @@ def test_odd_names_are_shown_as_they_are(tmp_path: Path) -> None:
         Basis(part.basis.net, part.basis.input_shape, classes, 5.0), (1,), part.weights, part.record
     )
     assert "[red]c" in run("inspect", odd.save(tmp_path / "odd.safetensors"))
+
+
+def test_headings_are_shown_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
+    print_table(table_of(pd.DataFrame({"[/x]": [1], "\x1b[31m": [2]}), "class [red]c"))
+    shown = capsys.readouterr().out
+    for words in ("[/x]", r"\x1b[31m", "class [red]c"):
+        assert words in shown
 
 
 def test_json_has_no_nan(tmp_path: Path) -> None:
@@ -139,6 +152,68 @@ def test_inspecting(parts: list[Path], tmp_path: Path) -> None:
     assert "composite, sum of 2 specialists" in run("inspect", tmp_path / "two.safetensors")
 
 
+def test_inspecting_other_files_of_ours(tmp_path: Path) -> None:
+    statue = dt.sculpt("y1 = x1 & x2", [4], unit_steps=[0.5], edge_steps=[0.1], progress=False)
+    file = statue.save(tmp_path / "and.safetensors")
+    shown = run("inspect", file)
+    assert "sculpted network" in shown
+    assert statue.describe() in shown
+    assert json.loads(run("inspect", file, "--json"))["schema"] == "dovetail.statue/1"
+    run("modules", file, "-o", tmp_path / "modules.json")
+    assert statue.hierarchy.describe() in run("inspect", tmp_path / "modules.json")
+    assert json.loads(run("inspect", tmp_path / "modules.json", "--json"))["sizes"] == [2, 4, 1]
+    verdict = run("audit", file, "--k", "2", "--shuffles", "1", "-o", tmp_path / "audit").splitlines()[0]
+    shown = run("inspect", tmp_path / "audit" / "audit.json")
+    assert f"audit of {file}" in shown
+    assert verdict in shown
+
+
+def test_files_that_inspect_does_not_show_name_the_command_that_does(tmp_path: Path) -> None:
+    weights = tmp_path / "weights.safetensors"
+    save_file(dt.build_net("mlp:4", (2,), 2, seed=0).state_dict(), weights)
+    (tmp_path / "config.yaml").write_text("recipe: k")
+    for path, message in {
+        weights: "dovetail audit",
+        tmp_path: f"dovetail report {tmp_path}",
+        tmp_path / "config.yaml": f"dovetail report {tmp_path}",
+    }.items():
+        with pytest.raises(DovetailError, match=re.escape(message)):
+            run("inspect", path)
+
+
+def test_force_and_keep_are_not_passed_over(parts: list[Path], tmp_path: Path) -> None:
+    file = tmp_path / "average.safetensors"
+    run("compose", *parts[:2], "--method", "logits", "-o", file)
+    with pytest.raises(DovetailError, match="--force"):
+        run("compose", file, parts[0])
+    assert "averaged logits of 3" in run("compose", file, parts[0], "--force")
+    with pytest.raises(DovetailError, match="--method ties"):
+        run("compose", file, parts[2], "--keep", "0.5")
+
+
+def test_a_damaged_specialist_in_the_folder_is_named_with_the_way_out(tmp_path: Path) -> None:
+    again = ("train", "digits", *QUICK, "-r", "3", "-r", "8", "-o", tmp_path)
+    run(*again)
+    damaged = tmp_path / "digits-3-seed0.safetensors"
+    whole = damaged.read_bytes()
+    damaged.write_bytes(whole[:-10])
+    with pytest.raises(DovetailError, match=r"digits-3-seed0.*cut short.*delete it.*--force"):
+        run(*again)
+    damaged.unlink()
+    run(*again)
+    assert damaged.read_bytes() == whole
+
+
+def test_the_demo_does_not_begin_what_it_cannot_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dovetail.demo.run_demo", lambda **_: pytest.fail("it has begun"))
+    (tmp_path / "notes.html").write_text("mine")
+    for output in (tmp_path / "nowhere" / "report.html", tmp_path / "notes.html"):
+        with pytest.raises(DovetailError):
+            run("demo", "-o", output)
+
+
 def test_mistakes_are_explained(parts: list[Path], tmp_path: Path) -> None:
     with pytest.raises(DovetailError, match="there is no file"):
         run("inspect", tmp_path / "nowhere.safetensors")
@@ -165,3 +240,8 @@ def test_the_demo_shows_what_the_library_does(tmp_path: Path) -> None:
     page = report.read_text("utf-8")
     assert page.count('class="chart"') == 6
     assert "Ten specialists become one network" in page
+
+
+def test_getting_data_passes_over_options_and_can_answer_in_json() -> None:
+    assert run("data", "get", "lines:train_samples=40") == "lines: needs no files\n"
+    assert json.loads(run("data", "get", "digits", "--json")) == {"name": "digits", "folder": None}

@@ -11,6 +11,8 @@ from typer.testing import CliRunner
 
 import dovetail as dt
 from dovetail.cli import app
+from dovetail.commands.sculpt import _task_of
+from dovetail.data import BooleanTask
 from dovetail.errors import DovetailError, FileFormatError, SpecError
 from dovetail.sculpting import open_statue
 
@@ -38,7 +40,7 @@ def test_a_folder_has_the_network_its_modules_and_pictures(folder: Path) -> None
 
 def test_what_is_there_is_kept_and_what_is_missing_is_added(folder: Path) -> None:
     before = (folder / "seed0.safetensors").stat().st_mtime_ns
-    answer = json.loads(run("sculpt", "[4,2,4]", *FEW, "-o", folder, "--seeds", "2", "--json"))
+    answer = json.loads(run("sculpt", "4, 2, 4", *FEW, "-o", folder, "--seeds", "2", "--json"))
     assert [network["seed"] for network in answer["networks"]] == [0, 1]
     assert answer["networks"][0]["planted"] is True
     assert answer["networks"][0]["hierarchy"]["schema"].startswith("dovetail.hierarchy")
@@ -67,6 +69,9 @@ def test_a_wrong_option_leaves_no_trace_in_a_folder(tmp_path: Path) -> None:
     with pytest.raises(SpecError, match="threshold"):
         run("sculpt", "y1 = x1", *FEW, "--threshold", "5", "-o", tmp_path)
     run("sculpt", "y1 = x1", *FEW, "-o", tmp_path)
+    with pytest.raises(SpecError, match="threshold"):
+        run("sculpt", "y1 = x1", *FEW, "--threshold", "5", "-o", tmp_path, "--force")
+    assert (tmp_path / "seed0.safetensors").exists()
 
 
 def test_damaged_folders_are_named(tmp_path: Path) -> None:
@@ -74,9 +79,16 @@ def test_damaged_folders_are_named(tmp_path: Path) -> None:
     (tmp_path / "seed0.safetensors").write_text("junk")
     with pytest.raises(FileFormatError, match="--force"):
         run("sculpt", "y1 = x1", *FEW, "-o", tmp_path)
-    (tmp_path / "config.json").write_text("[]")
-    with pytest.raises(FileFormatError, match="--force"):
-        run("sculpt", "y1 = x1", *FEW, "-o", tmp_path)
+
+
+@pytest.mark.parametrize("content", ["[]", '{"name": "my app"}', "// not even JSON"])
+def test_a_config_of_something_else_is_left_alone(content: str, tmp_path: Path) -> None:
+    config = tmp_path / "config.json"
+    config.write_text(content)
+    for force in ([], ["--force"]):
+        with pytest.raises(FileFormatError, match="take another folder"):
+            run("sculpt", "y1 = x1", *FEW, "-o", tmp_path, *force)
+    assert config.read_text() == content
 
 
 def test_a_network_that_does_not_learn_ends_with_status_1() -> None:
@@ -125,6 +137,8 @@ def test_typing_errors_are_named() -> None:
         run("sculpt", "[4,2,4]", "--unit-steps", "many")
     with pytest.raises(SpecError, match="--seeds"):
         run("sculpt", "[4,2,4]", "--seeds", "0")
+    with pytest.raises(SpecError, match="--from"):
+        run("sculpt", "[4,2,4]", "--hidden", "7", "--from", "net.pt")
 
 
 def test_sculpting_goes_on_from_a_checkpoint(folder: Path) -> None:
@@ -161,6 +175,23 @@ def test_modules_can_be_written(kind: str, checkpoint: Path, tmp_path: Path) -> 
     assert path.stat().st_size > 200
 
 
+def test_specialists_are_perceptrons_too(tmp_path: Path) -> None:
+    (three,) = dt.train_specialists(
+        dt.load("digits"), "mlp:10", [3], sparsity=0.5, epochs=1, progress=False, device="cpu"
+    )
+    file = three.save(tmp_path / "three.safetensors")
+    found = dt.Hierarchy.from_json(json.dumps(json.loads(run("modules", file, "--json"))))
+    assert found == dt.detect_modules([three.masks["dense1.weight"], three.masks["output.weight"]])
+    answer = run("sculpt", "digits", "--from", file, "--unit-steps", "0", "--edge-steps", "0", "--json")
+    assert (
+        json.loads(answer)["networks"][0]["hierarchy"]["connections"]
+        == json.loads(found.to_json())["connections"]
+    )
+    dt.compose([three, three], "logits", force=True).save(tmp_path / "twice.safetensors")
+    with pytest.raises(SpecError, match="one by one"):
+        run("modules", tmp_path / "twice.safetensors")
+
+
 def test_bad_checkpoints_and_outputs_are_named(checkpoint: Path, tmp_path: Path) -> None:
     with pytest.raises(SpecError, match=r"\.txt"):
         run("modules", checkpoint, "-o", tmp_path / "modules.txt")
@@ -170,3 +201,15 @@ def test_bad_checkpoints_and_outputs_are_named(checkpoint: Path, tmp_path: Path)
         run("modules", checkpoint, "--layers", "0.weigth")
     with pytest.raises(DovetailError):
         run("modules", checkpoint, "--linkage", "ward")
+
+
+def test_a_long_path_is_a_file_and_a_long_formula_is_none(tmp_path: Path) -> None:
+    path = tmp_path / ("d" * 120) / ("e" * 120) / "task.txt"
+    path.parent.mkdir(parents=True)
+    path.write_text("y1 = x1 & x2 & x3")
+    read = _task_of(str(path))
+    formula = "y1 = " + " & ".join(["x1", "x2"] * 100)
+    typed = _task_of(formula)
+    assert isinstance(read, BooleanTask)
+    assert isinstance(typed, BooleanTask)
+    assert (read.inputs, typed.inputs) == (3, 2)

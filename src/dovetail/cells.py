@@ -5,9 +5,11 @@ from __future__ import annotations
 import numbers
 from typing import Any
 
+from .printable import printable
+
 
 def cell_text(value: Any, digits: int) -> str:
-    """Return a value as text: a dash for what is missing, yes and no, numbers with some digits.
+    """Return a value as text to print: a dash for what is missing, yes and no, numbers with some digits.
 
     Examples
     --------
@@ -23,4 +25,4 @@ def cell_text(value: Any, digits: int) -> str:
     if isinstance(value, numbers.Real) and not isinstance(value, numbers.Integral):
         number = float(value)
         return f"{number:.1e}" if 0 < abs(number) < 10**-digits else f"{number:.{digits}f}"
-    return str(value)
+    return printable(str(value))

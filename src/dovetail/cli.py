@@ -23,6 +23,7 @@ from .commands.sculpt import sculpt
 from .commands.studio import studio
 from .commands.train import train
 from .errors import CompatibilityWarning, DovetailError
+from .printable import printable
 
 app = typer.Typer(
     help="Neural networks made of parts that fit.",
@@ -87,6 +88,9 @@ def main() -> None:
     except BrokenPipeError:
         sys.stderr.close()  # the reader has left; there is no one to tell
         sys.exit(1)
+    except OSError as error:  # such as a name that is too long, a folder that one may not enter
+        where = f"{error.filename}: " if error.filename else ""
+        _fail(f"error: {where}{error.strerror or error}", debug)
     except Exception as error:
         _fail(
             f"internal error: {type(error).__name__}: {error} (please report it with the output of --debug)",
@@ -97,14 +101,19 @@ def main() -> None:
 def _show_warning(message: Warning | str, category: type[Warning], *where: object, **more: object) -> None:
     """Show our own warnings as one line; others are for developers."""
     if issubclass(category, CompatibilityWarning):
-        print(f"warning: {message}", file=sys.stderr)
+        _say(f"warning: {message}")
 
 
 def _fail(message: str, debug: bool, status: int = 1) -> None:
     if debug:
-        traceback.print_exc()
-    print(" ".join(message.split()), file=sys.stderr)
+        print(printable(traceback.format_exc()), file=sys.stderr)
+    _say(message)
     sys.exit(status)
+
+
+def _say(message: str) -> None:
+    """Print a message on one line, with nothing in it that a terminal would obey."""
+    print(printable(" ".join(message.split())), file=sys.stderr)
 
 
 if __name__ == "__main__":

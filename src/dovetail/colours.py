@@ -1,4 +1,4 @@
-"""Colours for pictures that people who see few colours can tell apart too. Needs no plotting library."""
+"""Colours for pictures. Needs no plotting library."""
 
 from __future__ import annotations
 

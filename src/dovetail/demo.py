@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 NET = "mlp:500"
 EPOCHS, PATIENCE = 60, 10
 DROPPED = 3
+_WHOLE, _LESS = "sum of ten, in slots", f"in slots, without {DROPPED}"
+"""What two of the networks are called."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,15 +81,14 @@ class Demo:
             self.table, "Accuracy on the classes that a network knows; entropy in nats, at most ln 10 = 2.30."
         )
         add_merge_curves(page, self.curves, "How many can be merged")
-        whole, less = "sum of ten, in slots", f"in slots, without {DROPPED}"
-        add_confusions(page, {whole: self.scores[whole], **self.scores}, "What is confused")
+        add_confusions(page, {_WHOLE: self.scores[_WHOLE], **self.scores}, "What is confused")
         page.heading(f"Dropping {DROPPED} and adding it back")
         same = "the same to the bit" if self.same_bits else "not the same"
         page.text(
             f"Taking out one specialist leaves the others as they were; added back, the network is {same} as before."
         )
-        page.chart(confusion_chart(self.scores[less]), f"The same composite without {DROPPED}.")
-        page.chart(per_class_chart(self.scores[less], "entropy"), "Entropy by class.")
+        page.chart(confusion_chart(self.scores[_LESS]), f"The same composite without {DROPPED}.")
+        page.chart(per_class_chart(self.scores[_LESS], "entropy"), "Entropy by class.")
         page.heading("What is left of it")
         page.text(self.audit.finding)
         page.table(self.audit.to_frame())
@@ -120,8 +121,8 @@ def run_demo(*, progress: bool = True) -> Demo:
         f"one specialist, of {DROPPED}": slots[DROPPED],
         "sum of ten, plain": _sum(plain),
         "averaged logits of ten, plain": compose(plain, "logits"),
-        "sum of ten, in slots": whole,
-        f"in slots, without {DROPPED}": less,
+        _WHOLE: whole,
+        _LESS: less,
         f"in slots, {DROPPED} added back": again,
     }
     scores = dict(zip(parts, evaluate_all(list(parts.values()), data.test), strict=True))

@@ -50,14 +50,16 @@ def unknown_name(what: str, name: object, known: Iterable[str]) -> SpecError:
 
     Examples
     --------
-    >>> str(unknown_name("data set", "mnst", ["mnist", "digits"]))
-    "unknown data set 'mnst'; did you mean 'mnist'? Known: digits, mnist"
+    >>> str(unknown_name("data set", "MNST", ["mnist", "digits"]))
+    "unknown data set 'MNST'; did you mean 'mnist'? Known: digits, mnist"
     """
     known = sorted(known)
     shown = str(name)[:_MOST_CHARACTERS]  # comparing takes time and memory, and the message is one line
-    near = difflib.get_close_matches(shown, known, n=3, cutoff=0.5)
-    hint = f"; did you mean {' or '.join(repr(n) for n in near)}?" if near else "."
+    quoted = repr(name) if len(shown) < _MOST_CHARACTERS else f"{shown!r}…"
+    in_small_letters = {one.casefold(): one for one in known}
+    near = difflib.get_close_matches(shown.casefold(), in_small_letters, n=3, cutoff=0.5)
+    hint = f"; did you mean {' or '.join(repr(in_small_letters[one]) for one in near)}?" if near else "."
     listed = ", ".join(known)
     if len(listed) > _MOST_LISTED:
         listed = f"{listed[:_MOST_LISTED]}, …"
-    return SpecError(f"unknown {what} {name!r:.{_MOST_CHARACTERS}}{hint} Known: {listed}")
+    return SpecError(f"unknown {what} {quoted}{hint} Known: {listed}")

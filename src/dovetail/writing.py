@@ -72,7 +72,11 @@ def write_tensors(path: str | Path, tensors: Mapping[str, Tensor], metadata: Map
 
 def check_folder(path: Path) -> None:
     """Refuse a path for a file in a folder that does not exist."""
-    if not path.parent.is_dir():
+    try:
+        there = path.parent.is_dir()
+    except OSError as error:  # such as a name that is too long
+        raise DovetailError(f"cannot write {path}: {error.strerror}") from error
+    if not there:
         raise DovetailError(f"cannot write {path}: there is no folder {path.parent}")
 
 

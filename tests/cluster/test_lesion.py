@@ -292,7 +292,7 @@ def test_wrong_uses_are_named() -> None:
         lesion(network, labels[:3], split)
     with pytest.raises(ShapeError, match=r"labels of shape \(3,\)"):
         lesion(network, labels[:3], split, graph=graph)
-    with pytest.raises(SpecError, match="seed is a whole number from 0; got -1"):
+    with pytest.raises(SpecError, match="seed must be a whole number of at least 0, not -1"):
         lesion(network, labels, split, seed=-1)
     with pytest.raises(SpecError, match=r"'digits', such as data\.test"):
         lesion(network, labels, dt.load("digits"))  # type: ignore[arg-type]
@@ -300,7 +300,7 @@ def test_wrong_uses_are_named() -> None:
         lesion(network, labels, (split.x, split.y))  # type: ignore[arg-type]
     with pytest.raises(SpecError, match="whole numbers, -1"):
         lesion(network, labels / 2, split, graph=graph)
-    with pytest.raises(SpecError, match="draws is a whole number from 1; got 0"):
+    with pytest.raises(SpecError, match="draws must be a whole number of at least 1, not 0"):
         lesion(network, labels, split, graph=graph, draws=0)
     with pytest.raises(DataError, match="class ids"):
         lesion(network, labels, Split(split.x, split.x), graph=graph)

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 import dovetail as dt
 from dovetail.cluster.promote import rescale_, rescale_stacked_
 from dovetail.cluster.promote.rescale import check_rescaling
-from dovetail.errors import ShapeError, SpecError
+from dovetail.errors import ShapeError, SpecError, TrainingError
 
 
 def incoming_norms(model: nn.Module) -> list[Tensor]:
@@ -175,3 +175,17 @@ def test_inputs_show_what_layers_do_not(dtype: torch.dtype, size: float) -> None
 def test_our_networks_are_let_through(spec: str) -> None:
     population = dt.Population(dt.net_builder(spec, (1, 32, 32), 10), seeds=[0], device="cpu")
     check_rescaling(population, torch.rand(4, 1, 32, 32))
+
+
+@pytest.mark.parametrize("odd", [math.nan, math.inf])
+def test_weights_that_are_not_finite_are_named_and_nothing_is_changed(odd: float) -> None:
+    model = shaken("mlp:5-4", (3,), seed=0)
+    with torch.no_grad():
+        model.get_parameter("dense2.bias")[1] = odd
+    before = {name: value.clone() for name, value in model.state_dict().items()}
+    with pytest.raises(TrainingError, match=r"dense2\.bias"):
+        rescale_(model)
+    assert all(
+        torch.equal(value.nan_to_num(), before[name].nan_to_num())
+        for name, value in model.state_dict().items()
+    )

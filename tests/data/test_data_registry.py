@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dovetail.data import Dataset, catalogue, get, load, registry
+from dovetail.data import Dataset, catalogue, get, load, load_text, registry
 from dovetail.data.options import Seed, check_options, rule_for
 from dovetail.errors import DataError, DovetailError, SpecError
 
@@ -174,6 +174,20 @@ def test_a_data_folder_that_does_not_exist_is_named(
         load("halves", root)
 
 
+def test_a_data_folder_that_cannot_be_is_named_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(DataError, match=r"\(root\) cannot be looked into \(File name too long\)"):
+        load("yeast", "a" * 300)
+    monkeypatch.setenv("DOVETAIL_DATA", "~nobody-of-this-name/data")
+    with pytest.raises(DataError, match=r"~nobody-of-this-name/data \(\$DOVETAIL_DATA\) does not exist"):
+        load("yeast")
+    assert catalogue()
+
+
+def test_an_option_is_given_once() -> None:
+    with pytest.raises(SpecError, match="option 'seed' is given twice"):
+        load_text("lines:seed=1,seed=2")
+
+
 def test_root_wins_over_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DOVETAIL_DATA", str(tmp_path / "nowhere"))
     (tmp_path / "yeast").mkdir()
@@ -205,6 +219,7 @@ def test_without_a_network_the_message_says_where_to_put_what(
         load(name, tmp_path if root else None)
     assert str(folder / place) in str(caught.value)
     assert "by hand" in str(caught.value)
+    assert str(caught.value).count("http") == 2  # what could not be had, and where all of it is
     assert not [path for path in (tmp_path / "cache").rglob("*") if path.is_file()]
 
 

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_digits
 
-from dovetail.data import Split, load
+from dovetail.data import Dataset, Split, load
 from dovetail.data.splits import held_out, standardise_, stratified, stratified_in_three
-from dovetail.errors import DataError
+from dovetail.errors import DataError, SpecError
 
 
 @given(st.integers(2, 500), st.floats(0.01, 0.99))
@@ -80,3 +80,9 @@ def test_a_split_holds_tensors() -> None:
         Split(np.zeros((3, 2)), torch.zeros(3))  # type: ignore[arg-type]
     with pytest.raises(DataError, match="3 samples, 2 targets"):
         Split(torch.zeros(3, 2), torch.zeros(2))
+
+
+def test_a_data_set_has_a_task_that_is_known() -> None:
+    split = Split(torch.zeros(3, 2), torch.zeros(3, 1))
+    with pytest.raises(SpecError, match="unknown task 'value'; did you mean 'values'"):
+        Dataset("mine", split, split, split, ("y",), task="value")  # type: ignore[arg-type]

@@ -54,14 +54,15 @@ class Block:
     answers: bool
 
 
+def all_pages() -> list[Path]:
+    """Return the README files and all of docs."""
+    readmes = [ROOT / "README.md", ROOT / "src/dovetail/population/README.md"]
+    return [*readmes, *sorted((ROOT / "docs").rglob("*.md"))]
+
+
 def pages() -> list[Path]:
-    """Return every page with code: the README files and all of docs."""
-    found = [
-        ROOT / "README.md",
-        ROOT / "src/dovetail/population/README.md",
-        *sorted((ROOT / "docs").rglob("*.md")),
-    ]
-    return [page for page in found if blocks(page)]
+    """Return every page with code."""
+    return [page for page in all_pages() if blocks(page)]
 
 
 def blocks(page: Path) -> list[Block]:

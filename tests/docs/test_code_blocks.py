@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ..engine.ray_nodes import Node, free_port
-from .pages import ROOT, blocks, pages, run_page
+from .pages import ROOT, all_pages, blocks, pages, run_page
 
 FAST = {
     "docs/clusterability.md",
@@ -86,13 +87,25 @@ def test_few_blocks_are_not_run_and_they_say_why() -> None:
     assert len(marked) == NOT_RUN, marked
 
 
-@pytest.mark.parametrize("page", pages(), ids=lambda page: page.relative_to(ROOT).as_posix())
+@pytest.mark.parametrize("page", all_pages(), ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_nothing_escapes(page: Path) -> None:
-    """Languages are those that are run, and commands stand in console blocks, with a dollar."""
-    for block in blocks(page):
+    """All fences and marks are seen, languages are those that are run, and what is printed follows what prints it."""
+    found, text = blocks(page), page.read_text(encoding="utf-8")
+    fences = re.findall(r"^\s*(?:>\s*)*(?:```|~~~)", text, re.MULTILINE)
+    assert len(fences) == 2 * sum(block.language != "setup" for block in found)
+    marks = re.findall(r"<!--\s*(?:setup|not run)", text, re.IGNORECASE)
+    assert len(marks) == sum(block.language == "setup" or bool(block.reason) for block in found)
+    before = None
+    for block in found:
         where = f"{page}:{block.line}"
         assert block.language in LANGUAGES, where
         if block.language == "console":
             assert "$ " in block.code, where
+        if block.language == "text":
+            assert block.answers, where
+            assert before is not None, where
+            assert before.language in ("python", "console"), where
+            assert not before.reason, where
         if block.language == "":
             assert not block.code.startswith(("dovetail ", "ray ", "pip ", "$ ", "import ", ">>> ")), where
+        before = block

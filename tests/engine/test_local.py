@@ -7,13 +7,17 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from queue import Queue
 
 import pytest
 
-from dovetail.engine import LocalEngine
-from dovetail.engine.machine import cores, places
+from dovetail.engine import LocalEngine, Outcome
+from dovetail.engine.local import _Worker
+from dovetail.engine.machine import cores, free_memory, places
+from dovetail.engine.perform import perform
 from dovetail.errors import SpecError
 from dovetail.recipes import Unit
+from dovetail.recipes.cluster.networks_unit import networks_unit
 
 from .small import small_units, wait_for
 
@@ -57,6 +61,36 @@ def test_a_unit_that_kills_every_process_is_given_up_and_the_others_are_done(
     assert first.error == second.error == "the process that did it died 3 times (status 1)"
 
 
+_DYING_WORKER = """#!/bin/sh
+while read unit; do
+  case "$unit" in
+    *'"seeds": [0]'*) echo 'words on the first unit' >&2
+      echo '{"row": {}, "seconds": 1, "device": "cpu", "error": "", "trace": ""}' ;;
+    *) exit 1 ;;
+  esac
+done
+"""
+
+
+def test_the_last_words_on_another_unit_are_no_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worker = tmp_path / "worker.sh"
+    worker.write_text(_DYING_WORKER)
+    worker.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(worker))
+    waiting: Queue[Unit] = Queue()
+    for unit in small_units(2):
+        waiting.put(unit)
+    done: Queue[Outcome | BaseException] = Queue()
+    _Worker("cpu").serve(waiting, done)
+    first, second = done.get(), done.get()
+    assert isinstance(first, Outcome)
+    assert isinstance(second, Outcome)
+    assert first.row == {}
+    assert second.error == "the process that did it died 3 times (status 1)"
+
+
 @pytest.mark.slow
 def test_stopping_early_ends_all_processes() -> None:
     outcomes = LocalEngine(jobs=2, device="cpu").run(small_units(6, epochs=50))
@@ -98,8 +132,45 @@ def test_what_nobody_foresaw_comes_with_its_traceback() -> None:
     assert "Traceback" in outcome.trace
 
 
+def unit_without_training(seed: int) -> Unit:
+    return networks_unit(
+        "digits", "mlp:8-8", seeds=[seed], stages=["initial"], measures=[{"k": 3, "shuffles": 3}]
+    )
+
+
+def test_what_has_no_use_for_a_gpu_is_done_on_the_cpu() -> None:
+    engine = LocalEngine(jobs=1, device="cpu")
+    engine.places = ["cuda:7"]
+    (outcome,) = engine.run([unit_without_training(0)])
+    assert outcome.device == "cpu"
+
+
+@pytest.mark.slow
+def test_what_has_no_use_for_a_gpu_runs_beside_what_has() -> None:
+    engine = LocalEngine(jobs=1, device="cpu")
+    engine.places = ["cuda:99"]  # which no machine has
+    plain = [unit_without_training(seed) for seed in range(3)]
+    outcomes = {outcome.unit: outcome for outcome in engine.run([*small_units(2), *plain])}
+    assert all(outcomes[unit].error for unit in small_units(2))
+    alone = {unit: perform(unit, "cpu").row for unit in plain}
+    assert {unit: outcomes[unit].row for unit in plain} == alone
+    wait_for(lambda: not workers_of(os.getpid()))
+
+
+def test_memory_limits_workers_on_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dovetail.engine.machine.cores", lambda: 64)
+    for free, workers in ((2**40, 64), (5 * 2**30, 5), (2**20, 1)):
+        monkeypatch.setattr("dovetail.engine.machine.free_memory", lambda free=free: free)
+        assert places(device="cpu") == ["cpu"] * workers
+        assert places(8, "cpu") == ["cpu"] * 8  # who says how many gets as many
+
+
+def test_free_memory_is_some_of_what_there_is() -> None:
+    assert 0 < free_memory() <= os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
 def test_places() -> None:
-    assert places(device="cpu") == ["cpu"] * cores()
+    assert 1 <= len(places(device="cpu")) <= cores()
     with pytest.raises(SpecError, match="jobs is 0"):
         places(0)
     with pytest.raises(SpecError, match="unknown device 'gpu'"):

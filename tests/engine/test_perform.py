@@ -42,3 +42,13 @@ def test_a_unit_does_not_depend_on_how_much_memory_is_free(monkeypatch: pytest.M
     usual = perform(unit, "cpu").row
     monkeypatch.setattr("dovetail.population.memory.free_memory", lambda device: 2**20)
     assert perform(unit, "cpu").row == usual
+
+
+@pytest.mark.parametrize("error", [MemoryError(), torch.OutOfMemoryError("tried in vain\nand more")])
+def test_want_of_memory_is_no_internal_error(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr("dovetail.engine.perform.find_work", full)
+    reason = str(error).partition("\n")[0] or "it is full"
+    assert perform(small_units(1)[0], "cpu").error == f"cpu has too little memory: {reason}"

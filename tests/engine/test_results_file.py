@@ -52,6 +52,15 @@ def test_a_damaged_line_is_named(tmp_path: Path) -> None:
         read_results(path)
 
 
+@pytest.mark.parametrize("seconds", ["1" + 400 * "0", 100_000 * "["])
+def test_a_line_of_odd_numbers_or_nesting_is_damaged_too(seconds: str, tmp_path: Path) -> None:
+    path = tmp_path / "results.jsonl"
+    add_results(path, [finished(small_units(1)[0])])
+    path.write_text(path.read_text().replace("1.25", seconds))
+    with pytest.raises(FileFormatError, match=r"line 1 of .* is damaged"):
+        read_results(path)
+
+
 def test_a_file_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "results.jsonl").mkdir()
     with pytest.raises(DovetailError, match="cannot write"):

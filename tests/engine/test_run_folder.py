@@ -1,14 +1,16 @@
 from __future__ import annotations
 
+import errno
 import os
 from dataclasses import replace
 from pathlib import Path
+from typing import IO
 
 import pytest
 from matplotlib.figure import Figure
 
 from dovetail.engine import RunFolder
-from dovetail.engine.folder_lock import is_worked_in
+from dovetail.engine.folder_lock import is_worked_in, take_lock
 from dovetail.engine.run_folder import read_config
 from dovetail.errors import DovetailError, FileFormatError
 from dovetail.recipes import Finished, Recipe, find_recipe
@@ -36,6 +38,37 @@ def test_one_process_at_a_time(tmp_path: Path) -> None:
         RunFolder(tmp_path, small_recipe(), "smoke")
     with RunFolder(tmp_path, small_recipe(), "smoke"):
         pass
+
+
+def test_a_run_that_began_just_before_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def take_late(folder: Path) -> IO[str]:
+        monkeypatch.undo()
+        with RunFolder(folder, find_recipe("table4"), "smoke"):
+            pass
+        return take_lock(folder)
+
+    monkeypatch.setattr("dovetail.engine.folder_lock.take_lock", take_late)
+    with pytest.raises(DovetailError, match="holds a run of table4"):
+        RunFolder(tmp_path / "run", small_recipe(), "smoke")
+    assert not is_worked_in(tmp_path / "run")
+
+
+def test_a_disk_without_locks_is_not_taken_for_another_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fcntl = pytest.importorskip("fcntl")
+
+    def unsupported(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", unsupported)
+    with pytest.raises(DovetailError, match=r"cannot write into the folder .*: No locks available"):
+        RunFolder(tmp_path, small_recipe(), "smoke")
+
+
+def test_a_name_that_no_folder_can_have(tmp_path: Path) -> None:
+    with pytest.raises(DovetailError, match=r"cannot look into the folder .*: File name too long"):
+        RunFolder(tmp_path / ("a" * 300), small_recipe(), "smoke")
 
 
 def test_finished_units_are_taken_from_runs_beside_it(tmp_path: Path) -> None:

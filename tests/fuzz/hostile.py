@@ -47,7 +47,9 @@ TEXTS = [
 numbers = st.sampled_from(NUMBERS) | st.integers(-3, 300) | st.floats()
 texts = st.sampled_from(TEXTS) | st.text(max_size=12)
 values: st.SearchStrategy[Any] = st.one_of(
-    st.sampled_from([None, True, False, [], {}, [None], {"": {}}]),
+    st.sampled_from([None, True, False, [], {}, [None], {"": {}}]).map(
+        copy.deepcopy
+    ),  # what is drawn may be changed
     numbers,
     texts,
     st.lists(numbers | texts, max_size=4),
@@ -91,7 +93,7 @@ def _change(draw: st.DrawFn, container: Any, key: Any) -> None:
     elif how == "delete":
         del container[key]
     elif how == "double" and isinstance(container, list):
-        container.insert(key, copy.deepcopy(inside))
+        container.insert(key, inside)  # no copy: it may be too deep for one
     elif how == "add" and isinstance(container, dict):
         container[draw(texts)] = draw(values)
     else:

@@ -95,6 +95,8 @@ def test_missing_and_empty_are_named(tmp_path: Path) -> None:
         load_checkpoint(tmp_path / "nothing")
     with pytest.raises(FileFormatError, match="folder"):
         load_checkpoint(tmp_path)
+    with pytest.raises(FileFormatError, match="cannot be read: File name too long"):
+        load_checkpoint(tmp_path / ("a" * 300))
     torch.save({"epoch": 3}, tmp_path / "empty.pt")
     with pytest.raises(FileFormatError, match="no tensors"):
         load_checkpoint(tmp_path / "empty.pt")

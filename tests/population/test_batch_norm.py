@@ -61,8 +61,11 @@ def test_what_batch_norm_cannot_do_is_refused() -> None:
     with pytest.raises(ShapeError, match="at least 2 samples"):
         dt.recompute_batch_norm(normed_cnn(), images(1).x)
     population = Population(normed_cnn, [0], device="cpu")
-    with pytest.raises(TrainingError, match=r"batch_size, e\.g\. 17"):
-        population.fit(images(33), batch_size=16, progress=False)
+    for batch_size in (16, 1):
+        with pytest.raises(
+            TrainingError, match=f"33 samples in batches of {batch_size} leave a batch of one"
+        ):
+            population.fit(images(33), batch_size=batch_size, progress=False)
     with pytest.raises(TrainingError, match="subsets"):
         population.fit(images(32), subsets=[torch.arange(3)], progress=False)
 

@@ -244,9 +244,21 @@ def test_selection_takes_masks_and_refuses_what_is_not_there() -> None:
     chosen = population.select(torch.tensor([True, False, True]))
     assert chosen.seeds == (5, 7)
     assert len(chosen.params["1.weight"]) == 2
-    for wrong in ([], [3], [-1]):
+    for wrong in ([], [3], [-1], [0.7], [True], torch.tensor(1), torch.zeros(3).bool()):
         with pytest.raises(ShapeError, match="cannot select"):
-            population.select(wrong)
+            population.select(wrong)  # type: ignore[arg-type]
+
+
+def test_a_gpu_that_is_not_there_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    with pytest.raises(TrainingError, match="device 'cuda:1' cannot be used here"):
+        Population(mlp, [0], device="cuda:1")
+
+
+def test_a_metric_cannot_take_the_place_of_the_loss() -> None:
+    with pytest.raises(TrainingError, match="cannot be called 'loss'"):
+        Population(mlp, [0], device="cpu").evaluate(SPLIT, metrics={"loss": lambda logits, y: y})
 
 
 def test_frozen_parameters_stay_and_stay_frozen() -> None:

@@ -108,6 +108,8 @@ def test_what_is_wrong_is_said() -> None:
         slot_masks(tensors, -1, 3)
     with pytest.raises(SpecError, match="at least one owner"):
         slot_masks(tensors, [], 3)
+    with pytest.raises(SpecError, match="got owners=-1"):
+        slot_masks(tensors, 0, -1)
     with pytest.raises(SpecError, match=r"got 1\.5"):
         slot_masks(tensors, [0, 1.5], 3)  # type: ignore[arg-type]
     with pytest.raises(SpecError, match=r"got 1\.5"):

@@ -17,7 +17,8 @@ from torch import nn
 from dovetail.data.dataset import Split
 from dovetail.recipes import Finished, Unit, find_recipe
 from dovetail.recipes.beyond.agreement import agreement
-from dovetail.recipes.beyond.clusters_of import VIEWS, cluster_network
+from dovetail.recipes.beyond.clusters_of import cluster_network
+from dovetail.recipes.beyond.findings import VIEWS
 from dovetail.recipes.beyond.ownership import favourites, owners, weight_shares
 
 from .recipe_checks import check_units

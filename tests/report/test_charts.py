@@ -105,6 +105,13 @@ def test_merge_curve_has_mean_and_band() -> None:
     assert not merge_curve_chart({"": curve([[1.0, 0.8]])}).data[1].showlegend
 
 
+def test_the_band_of_a_merge_curve_stays_among_accuracies() -> None:
+    band, _ = merge_curve_chart({"": curve([[1.0, 0.0], [0.8, 0.0], [1.0, 0.1]])}).data
+    assert band.y[0] == 1
+    assert band.y[2] == 0
+    assert 0.8 < band.y[3] < 0.9
+
+
 def test_probes_are_bars_from_chance() -> None:
     chart = probe_chart(DropAudit(("3",), {}, {"composite without it": 0.75, NASTY: 0.4}, True, True))
     (bars,) = chart.data

@@ -16,9 +16,23 @@ from plotly.offline import get_plotlyjs
 
 from dovetail import DovetailError
 from dovetail.report import Page
+from dovetail.report.fold import folded
 from dovetail.report.page import MOST_BYTES
 
 NASTY = """</script><script>alert(1)</script><!-- & "quoted" 'it'"""
+
+
+def test_a_folded_table_has_a_name_and_opens_on_paper() -> None:
+    page = Page("Folded")
+    page.table(pd.DataFrame({"a": [1]}), "A table.")
+    assert "details" not in page.to_html().partition("<body>")[2]
+    for name, is_open in ((NASTY, False), ("second", True), ("", False)):
+        with folded(page, name, is_open=is_open):
+            page.table(pd.DataFrame({"a": [1]}))
+    found = Reader(page.to_html())
+    assert found.named("details") == [{}, {"open": None}]
+    assert NASTY in found.text
+    assert any(tag == "script" and "beforeprint" in text for tag, text in found.raw)
 
 
 class Reader(HTMLParser):

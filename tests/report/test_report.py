@@ -92,8 +92,42 @@ def test_data_that_is_not_here_is_named_with_the_way_to_get_it(
     monkeypatch.delenv("DOVETAIL_DATA", raising=False)
     with pytest.raises(DataError, match="get them with: dovetail data get mnist"):
         build_report(parts_folder, data="mnist", progress=False)
-    with pytest.raises(DataError, match="has other classes or samples of another shape"):
+    with pytest.raises(DataError, match=r"^lines here has other classes or samples of another shape"):
         build_report(parts_folder, data="lines:train_samples=100,test_samples=20", progress=False)
+    with pytest.raises(DovetailError, match=r"^unknown data set 'digitz'; did you mean 'digits'"):
+        build_report(parts_folder, data="digitz", progress=False)
+
+
+def test_what_a_folder_holds_and_the_page_does_not_is_named(parts_folder: Path, tmp_path: Path) -> None:
+    parts = shutil.copytree(parts_folder, tmp_path / "parts")
+    shutil.copytree(parts_folder, parts / "more")
+    (parts / "nothing").mkdir()
+    cut = sorted(parts.glob("*.safetensors"))[0]
+    cut.write_bytes(cut.read_bytes()[:100])
+    page = build_report(parts, measure=False)
+    assert page.title == "2 specialists"
+    assert f"Not in this report: {cut.name} is not a safetensors file, or is cut short" in page.to_html()
+    assert "Not in this report: the folders inside (more); make one of each." in page.to_html()
+
+
+def test_what_was_asked_for_is_not_taken_for_what_there_is(parts_folder: Path, tmp_path: Path) -> None:
+    part = specialists(parts_folder)[0]
+    training = {**part.record.training, "odd": [[1, 2], {"deep": [3]}], "sparsity": 0.0}
+    other = Specialist(
+        part.basis, part.rewarded, part.weights, replace(part.record, slots=True, training=training)
+    )
+    page = build_report(other.save(tmp_path / "a.safetensors"), measure=False)
+    assert ["sparsity asked for", "0"] in rows(page)
+    assert ["odd", "[1, 2], [deep [3]]"] in rows(page)
+    assert "weights that are 0: pruned, or outside of its slot" in page.to_html()
+
+
+def test_data_that_nothing_is_measured_on_is_refused(parts_folder: Path, audit_folder: Path) -> None:
+    for path, measure in ((parts_folder, False), (audit_folder, True)):
+        with pytest.raises(
+            DovetailError, match=r"^data \('digits'\) is to measure specialists on, .* leave it out$"
+        ):
+            build_report(path, data="digits", measure=measure, progress=False)
 
 
 def test_a_composite_alone_shows_itself_and_its_members(parts_folder: Path, tmp_path: Path) -> None:
@@ -306,6 +340,40 @@ def test_how_an_audit_was_made_is_in_its_report(audit_folder: Path, tmp_path: Pa
     shown = dict(row for row in rows(build_report(tmp_path)) if len(row) == 2)
     assert "seed" in shown
     assert "torch" not in shown
+
+
+def test_long_tables_are_in_groups(tmp_path: Path) -> None:
+    cells = [
+        Cell(
+            {"data": data, "net": net, "seed": seed},
+            "accuracy",
+            Quantity(0.5),
+            Quantity(0.4, doubt=seed == 0),
+        )
+        for data in ("a", "b")
+        for net in ("deep", "shallow")
+        for seed in range(30)
+    ]
+    page = Page("Long")
+    add_results(page, [Comparison("Many", cells)])
+    html = page.to_html()
+    assert re.findall(r"<summary>(.*?)</summary>", html) == ["a, deep", "a, shallow", "b, deep", "b, shallow"]
+    assert html.count("<details open>") == 1
+    assert html.count("0.400 ?") == html.count('class="number doubt"') == 4
+    assert rows(page)[0] == ["seed", "accuracy", "published", "Δ"]
+    short = Page("Short")
+    add_results(short, [Comparison("Few", cells[:40])])
+    assert "<summary>" not in short.to_html()
+    assert rows(short)[0] == ["data", "net", "seed", "accuracy", "published", "Δ"]
+
+
+def test_settings_of_a_run_are_in_words_and_units_are_folded() -> None:
+    page = build_report(Path(__file__).parents[2] / "results" / "table4")
+    cells = rows(page)
+    assert ["train: loss", "me; qme; xe"] in cells
+    assert ["data: name", "mnist; fashion-mnist; har; yeast"] in cells
+    assert "{" not in "".join(values for _, values in (row for row in cells if len(row) == 2))
+    assert "<summary>Units, and how long each took.</summary>" in page.to_html()
 
 
 def test_a_run_tells_the_versions_that_it_was_begun_with(run_folder: Path, tmp_path: Path) -> None:

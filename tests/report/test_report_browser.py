@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import re
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
+from PIL import Image
 
-from dovetail.report import build_report
+from dovetail.report import Page, build_report
+from dovetail.report.fold import folded
 
 from .conftest import Check
 
@@ -52,6 +56,45 @@ def test_nothing_is_fetched_goes_wrong_or_is_cut_off(
     assert wide == width
     assert all(right <= width for right in rights)
     assert len(rights) == {"parts": 3, "sculpture": 0, "audit": 2, "run": 0}[kind]
+
+
+def test_what_is_folded_is_printed(tmp_path: Path, check: Check) -> None:
+    page = Page("Folded")
+    for name in ("first", "second"):
+        with folded(page, name, is_open=name == "first"):
+            page.table(pd.DataFrame({"a": range(3)}))
+
+    def look(opened: Any) -> list[list[bool]]:
+        states = "[...document.querySelectorAll('details')].map((fold) => fold.open)"
+        opened.evaluate(f"addEventListener('beforeprint', () => {{ window.inPrint = {states}; }})")
+        opened.pdf(format="A4")
+        return [opened.evaluate("window.inPrint"), opened.evaluate(states)]
+
+    found, trouble = check(page.save(tmp_path / "folded.html"), look)
+    assert not trouble
+    assert found == [[True, True], [True, False]]
+
+
+def test_a_wide_table_shows_that_it_scrolls(tmp_path: Path, check: Check) -> None:
+    page = Page("Wide")
+    page.table(pd.DataFrame({f"a column {n}": ["."] for n in range(20)}))
+    page.table(pd.DataFrame({"narrow": ["."]}))
+
+    def look(opened: Any) -> Any:
+        """The grey of a pixel at the right edge of each table, before and after scrolling to the end."""
+        boxes = opened.locator(".scroll")
+        greys = []
+        for end in (False, True):
+            if end:
+                opened.evaluate("document.querySelector('.scroll').scrollLeft = 9999")
+            pictures = [Image.open(io.BytesIO(box.screenshot())).convert("L") for box in boxes.all()]
+            greys.append([picture.getpixel((picture.width - 1, 2)) for picture in pictures])
+        return greys
+
+    (before, after), trouble = check(page.save(tmp_path / "wide.html"), look, 390)
+    assert not trouble
+    assert before[0] < 230
+    assert before[1] == after[0] == after[1] == 255
 
 
 def test_the_guard_counts_what_is_fetched(tmp_path: Path, check: Check) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from shutil import copytree
 
 import pytest
 
@@ -35,6 +36,16 @@ def test_options_reach_the_report(parts_folder: Path, tmp_path: Path) -> None:
     assert "Measured on 50 test samples of digits" in out.read_text()
     with pytest.raises(DovetailError, match="1 or more; got 0"):
         dovetail("report", parts_folder, "-o", out, "--samples", 0)
+
+
+def test_what_is_left_out_is_said(parts_folder: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "parts"
+    copytree(parts_folder, folder)
+    torn = sorted(folder.glob("*.safetensors"))[0]
+    torn.write_bytes(torn.read_bytes()[:100])
+    answer = json.loads(dovetail("report", folder, "-o", tmp_path / "r.html", "--no-measure", "--json"))
+    assert [torn.name in said for said in answer["left_out"]] == [True]
+    assert torn.name in (tmp_path / "r.html").read_text()
 
 
 def test_an_error_is_one_line_and_status_1(

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 import torch
-from safetensors.torch import save_file
+from safetensors import safe_open
+from safetensors.torch import save, save_file
 
 import dovetail as dt
 from dovetail import DovetailError
@@ -74,7 +75,7 @@ def test_nothing_to_report_on_is_said_with_the_way_out(tmp_path: Path, run_folde
         open_source(tmp_path / "none")
     with pytest.raises(DovetailError, match="is empty; name a run folder"):
         open_source(tmp_path)
-    with pytest.raises(DovetailError, match=r"folders that a report takes one of \(random-init\)"):
+    with pytest.raises(DovetailError, match=r"about one folder; in '.*' it could be random-init$"):
         open_source(run_folder.parent)
     (tmp_path / "notes.txt").write_text("hello")
     for path in (tmp_path, tmp_path / "notes.txt"):
@@ -121,6 +122,62 @@ def test_damaged_files_are_named(
         open_source(run)
 
 
+def test_one_damaged_file_does_not_hide_the_others(
+    parts_folder: Path, sculpture_folder: Path, tmp_path: Path
+) -> None:
+    parts = shutil.copytree(parts_folder, tmp_path / "parts")
+    first, second, third = sorted(parts.iterdir())
+    first.write_bytes(first.read_bytes()[:-10])
+    second.write_bytes(_with_other_positions(second))
+    source = open_source(parts)
+    assert isinstance(source, PartsSource)
+    assert [file.name for file in source.files] == [third.name]
+    assert [name in said for name, said in zip((first.name, second.name), source.damaged, strict=True)] == [
+        True
+    ] * 2
+    assert str(tmp_path) not in " ".join(source.damaged)
+    third.write_bytes(b"")
+    with pytest.raises(FileFormatError, match=second.name):
+        open_source(parts)
+    statues = shutil.copytree(sculpture_folder, tmp_path / "statues")
+    (statues / "seed0.safetensors").write_bytes(b"")
+    sculpture = open_source(statues)
+    assert isinstance(sculpture, SculptureSource)
+    assert list(sculpture.statues) == ["seed1.safetensors"]
+    assert "seed0.safetensors" in sculpture.damaged[0]
+
+
+def _with_other_positions(path: Path) -> bytes:
+    """Return a file whose header is whole, and whose positions of weights are not in order."""
+    with safe_open(path, framework="pt") as file:
+        tensors, metadata = {name: file.get_tensor(name) for name in file.keys()}, file.metadata()  # noqa: SIM118
+    whole = {name for name, tensor in tensors.items() if not tensor.is_floating_point()}
+    assert whole
+    return save(
+        {name: t.flip(0).contiguous() if name in whole else t for name, t in tensors.items()}, metadata
+    )
+
+
+def test_sculptures_of_one_seed_are_all_drawn(sculpture_folder: Path, tmp_path: Path) -> None:
+    for name in ("first", "second"):
+        shutil.copy(sculpture_folder / "seed0.safetensors", tmp_path / f"{name}.safetensors")
+    source = open_source(tmp_path)
+    assert isinstance(source, SculptureSource)
+    assert list(source.hierarchies) == ["seed 0", "second"]
+
+
+def test_figures_that_links_lead_to_are_not_taken(run_folder: Path, tmp_path: Path) -> None:
+    run = shutil.copytree(run_folder, tmp_path / "run")
+    secret = tmp_path / "secret.png"
+    secret.write_bytes(b"\x89PNG\r\n\x1a\n")
+    (run / "figures").mkdir(exist_ok=True)
+    shutil.copy(secret, run / "figures/own.png")
+    (run / "figures/linked.png").symlink_to(secret)
+    source = open_source(run)
+    assert isinstance(source, RunSource)
+    assert [picture.name for picture in source.pictures if picture.stem in ("own", "linked")] == ["own.png"]
+
+
 def test_results_that_are_not_the_recipes_are_refused(run_folder: Path, tmp_path: Path) -> None:
     run = shutil.copytree(run_folder, tmp_path / "run")
     lines = [json.loads(line) for line in (run / "results.jsonl").read_text().splitlines()]
@@ -129,3 +186,18 @@ def test_results_that_are_not_the_recipes_are_refused(run_folder: Path, tmp_path
     )
     with pytest.raises(FileFormatError, match="not what the recipe random-init writes"):
         open_source(run)
+
+
+def test_settings_that_are_nested_without_end_are_refused(
+    sculpture_folder: Path, audit_folder: Path, tmp_path: Path
+) -> None:
+    deep = "[" * 900 + "]" * 900
+    statues = shutil.copytree(sculpture_folder, tmp_path / "statues")
+    (statues / "config.json").write_text(f'{{"task": {deep}}}')
+    audit = tmp_path / "audit.json"
+    whole = (audit_folder / "audit.json").read_text()
+    audit.write_text(whole.replace('"weights": null', f'"weights": {deep}'))
+    assert deep in audit.read_text()
+    for path in (statues, audit):
+        with pytest.raises(FileFormatError, match="nested"):
+            open_source(path)

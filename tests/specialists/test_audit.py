@@ -11,6 +11,7 @@ import torch
 import dovetail as dt
 from dovetail.errors import DataError, MisfitError, SpecError
 from dovetail.specialists import audit_drop, hidden_activations, probe_accuracy
+from dovetail.specialists.audit import _retrained
 
 from .helpers import inputs, make_specialist
 
@@ -101,3 +102,10 @@ def test_several_classes_weighted_logits_and_specialists_that_saw_nothing() -> N
     assert row["accuracy on it"] == pytest.approx(
         int(score.confusion[[2, 3], [2, 3]].sum()) / int(score.confusion[2:4].sum())
     )
+
+
+def test_specialists_of_one_class_and_two_seeds_are_retrained_each_with_its_own() -> None:
+    team = dt.train_specialists(DATA, "mlp:10", [0, 1], seeds=[0, 1], epochs=1, progress=False, device="cpu")
+    twins = dt.compose([team[0], team[1], team[2]], "logits", force=True)
+    again = _retrained(twins, DATA, "cpu", progress=False)
+    assert again == twins  # on the same data it is the same training

@@ -75,11 +75,18 @@ def test_an_audit_by_keyboard_ends_with_the_numbers_of_the_library(
     assert audit["clusterability"] == found.to_json()
     assert json.loads((tmp_path / "kept" / "audit.json").read_text()) == audit
 
+    def form() -> list[str]:
+        fields = ("Clusters", "Shuffled copies", "Seed", "Save into")
+        return [page.get_by_label(name).first.input_value() for name in fields]
+
     page.reload()
     expect(page.locator("[data-number=ncut]")).to_have_text(f"{found.ncut:.4f}")
+    assert form() == ["3", "8", "2", ""]  # what is shown can be asked again, but is not written over
     page.goto(page.url.partition("#")[0] + "#/audit?saved=kept")
     expect(page.get_by_role("heading", name="Saved in kept")).to_be_visible()
     expect(page.locator("[data-number=p]")).to_have_text(f"{found.p_value:.3g}")
+    expect(page.get_by_label("Clusters").first).to_have_value("3")
+    assert form() == ["3", "8", "2", ""]
 
 
 def test_what_the_server_refuses_is_said_in_place(studio_url: UrlOf, page: Page, tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ from dovetail.specialists.manifest import Manifest
 from dovetail.specialists.networks import network_of
 from dovetail.specialists.packed import Packed
 from dovetail.specialists.score import score_logits
-from dovetail.studio.bench import listing
+from dovetail.studio.bench import first_fit, listing
 from dovetail.studio.bench.bench import Bench, Measured
 from dovetail.studio.bench.forward import Outputs
 from dovetail.studio.bench.groups import group_specialists
@@ -74,6 +74,25 @@ def test_answers_in_parts_end_with_the_whole(tmp_path: Path) -> None:
     assert last.score is not None
     expected = dt.compose(team[:2], "ties", force=True).evaluate(DIGITS.test)
     assert last.score.confusion.tolist() == expected.confusion.tolist()
+
+
+def test_factors_come_from_few_samples_first_and_then_from_the_librarys(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(first_fit, "_QUICK", 0)
+    team = save_team(tmp_path)
+    bench, expected = bench_of(tmp_path), compose_quietly(team[:2], "calibrated", inputs=DIGITS.train.x)
+    first = bench.measure(names(0, 1), "calibrated")
+    assert first.score is not None
+    assert 0 < first.samples < first.total
+    assert isinstance(first.part, Composite)
+    assert first.part.weights != pytest.approx(expected.weights, abs=1e-3)
+    last = whole(bench, names(0, 1), "calibrated")
+    assert isinstance(last.part, Composite)
+    assert last.part.weights == pytest.approx(expected.weights, abs=1e-6)
+    assert last.score is not None
+    assert last.score.confusion.tolist() == expected.evaluate(DIGITS.test).confusion.tolist()
+    assert bench.measure(names(1, 0), "calibrated").samples == last.total  # known: no first answer any more
 
 
 def test_the_first_samples_are_a_mixture() -> None:

@@ -18,6 +18,8 @@ from .keyboard import tab_to
 
 expect.set_options(timeout=20_000)  # the charts' script is long, and CI may be busy
 
+pytestmark = pytest.mark.slow
+
 
 def parts_of(folder: Path, *numbers: int) -> list[Specialist]:
     opened = [dt.open(folder / f"digits-{number}-seed0.safetensors") for number in numbers]
@@ -47,7 +49,6 @@ def known(page: Page) -> Locator:
     return page.get_by_role("list", name="Classes it knows").get_by_role("listitem")
 
 
-@pytest.mark.slow
 def test_compose_three_drop_one_and_add_it_back(studio_url: UrlOf, page: Page, parts_folder: Path) -> None:
     page.goto(f"{studio_url(parts_folder)}#/bench")
     expect(page.get_by_text("Tick specialists to put them together.")).to_be_visible()
@@ -70,7 +71,6 @@ def test_compose_three_drop_one_and_add_it_back(studio_url: UrlOf, page: Page, p
     expect(page.locator(".bench-change")).to_contain_text(f"Added 5: accuracy {after} → {before}")
 
 
-@pytest.mark.slow
 def test_all_none_methods_and_reload(studio_url: UrlOf, page: Page, parts_folder: Path) -> None:
     page.goto(studio_url(parts_folder))  # as it is printed, with no view in it
     page.get_by_role("button", name="All", exact=True).click()
@@ -87,7 +87,6 @@ def test_all_none_methods_and_reload(studio_url: UrlOf, page: Page, parts_folder
     expect(page.get_by_role("checkbox", checked=True)).to_have_count(0)
 
 
-@pytest.mark.slow
 def test_files_for_the_same_class_are_told_apart(
     studio_url: UrlOf, page: Page, parts_folder: Path, tmp_path: Path
 ) -> None:
@@ -116,7 +115,6 @@ def test_cards_and_compatibility(studio_url: UrlOf, page: Page, parts_folder: Pa
     expect(cells).to_have_text(["1.00"] * 90)  # in slots nothing is shared
 
 
-@pytest.mark.slow
 def test_save_by_keyboard_alone(studio_url: UrlOf, page: Page, parts_folder: Path, tmp_path: Path) -> None:
     shutil.copytree(parts_folder, tmp_path / "parts")
     page.goto(f"{studio_url(tmp_path)}#/bench")
@@ -142,7 +140,6 @@ def test_save_by_keyboard_alone(studio_url: UrlOf, page: Page, parts_folder: Pat
     expect(shown_accuracy(page)).to_have_text(accuracy(parts_folder, 2, 7))
 
 
-@pytest.mark.slow
 def test_narrow_page_does_not_scroll_sideways(studio_url: UrlOf, page: Page, parts_folder: Path) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     page.goto(f"{studio_url(parts_folder)}#/bench")
@@ -152,7 +149,6 @@ def test_narrow_page_does_not_scroll_sideways(studio_url: UrlOf, page: Page, par
     assert page.evaluate("document.documentElement.scrollWidth") == 390
 
 
-@pytest.mark.slow
 def test_a_phone_shows_what_a_tick_did_and_leads_to_the_rest(
     studio_url: UrlOf, page: Page, parts_folder: Path
 ) -> None:
@@ -175,7 +171,6 @@ def test_a_phone_shows_what_a_tick_did_and_leads_to_the_rest(
     expect(line).to_be_hidden()
 
 
-@pytest.mark.slow
 def test_pictures_are_there_in_words(studio_url: UrlOf, page: Page, parts_folder: Path) -> None:
     page.goto(f"{studio_url(parts_folder)}#/bench")
     tick(page, "3", "5")
@@ -199,7 +194,6 @@ MEASURED = {
 }  # fmt: skip
 
 
-@pytest.mark.slow
 def test_a_result_is_read_out_once(studio_url: UrlOf, page: Page, parts_folder: Path) -> None:
     """Not with every step of a long measurement."""
     samples = iter([100, 200, 300])
@@ -224,7 +218,6 @@ def test_a_result_is_read_out_once(studio_url: UrlOf, page: Page, parts_folder: 
     assert page.evaluate("() => said") == ["50.0 % right, knows a. "]
 
 
-@pytest.mark.slow
 def test_what_the_library_warns_of_is_said(studio_url: UrlOf, page: Page, tmp_path: Path) -> None:
     save_team(tmp_path)
     page.goto(f"{studio_url(tmp_path)}#/bench")
@@ -248,7 +241,6 @@ def test_an_empty_folder_offers_training(studio_url: UrlOf, page: Page, tmp_path
     expect(panel.get_by_text("Cancelled.")).to_be_visible()
 
 
-@pytest.mark.slow
 def test_the_demo_trains_and_survives_a_reload(studio_url: UrlOf, page: Page, tmp_path: Path) -> None:
     page.goto(f"{studio_url(tmp_path)}#/bench")
     page.get_by_role("button", name="Train ten specialists").click()

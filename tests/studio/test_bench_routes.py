@@ -133,6 +133,13 @@ def test_saves_nowhere_else(client: ClientOf, tmp_path: Path, name: str) -> None
     assert len(list(folder.iterdir())) == 4
 
 
+@pytest.mark.parametrize("name", ["", "  "])
+def test_a_name_to_save_under_is_asked_for(client: ClientOf, tmp_path: Path, name: str) -> None:
+    save_team(tmp_path)
+    refused = answer(client(tmp_path), "save", 400, files=names(0), method="sum", name=name)
+    assert refused["error"] == "a name is missing; name a file relative to the studio's folder"
+
+
 def test_refuses_with_reasons(client: ClientOf, tmp_path: Path) -> None:
     save_team(tmp_path)
     digit_specialist((0,), seed=1).save(tmp_path / "other.safetensors")

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 import dovetail as dt
 
@@ -76,6 +76,25 @@ def test_a_digit_is_recognised_until_its_specialist_is_dropped(
     assert float(share.inner_text().split()[0]) < 20
     box_of(pad, name).check()
     expect(answer(pad)).to_have_text(name)
+
+
+def test_who_comes_nearest_is_said_where_no_one_is_sure(pad: Page) -> None:
+    undecided = {
+        "probabilities": [0.08] * 3 + [0.36] + [0.06] * 6,
+        "entropy": 2.0,
+        "winner": 3,
+        "decided": False,
+    }
+
+    def doubt(route: Route) -> None:
+        drawn = route.fetch().json()
+        route.fulfill(json={**drawn, "composite": undecided})
+
+    pad.route("**/api/draw/drawing", doubt)
+    draw(pad, ONE)
+    expect(answer(pad)).to_have_text("undecided")
+    expect(pad.get_by_text("nearest 3 with 36 %, entropy 2.00 of 2.30")).to_be_visible()
+    pad.unroute_all(behavior="ignoreErrors")  # the last stroke may still be asked about
 
 
 def test_a_drawing_can_be_taken_back(pad: Page) -> None:

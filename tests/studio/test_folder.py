@@ -36,7 +36,9 @@ def root(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("name", BAD_NAMES)
 def test_names_that_are_not_plain(root: Path, name: str) -> None:
     for method in (StudioFolder(root).resolve, StudioFolder(root).existing):
-        with pytest.raises(DovetailError, match=r"not in the studio's folder|hidden|leads out"):
+        with pytest.raises(
+            DovetailError, match=r"not in the studio's folder|hidden|leads out|a name is missing"
+        ):
             method(name)
 
 
@@ -139,3 +141,15 @@ def test_root_must_be_a_folder(root: Path) -> None:
         StudioFolder(root / "gone")
     with pytest.raises(DovetailError, match="is not a folder"):
         StudioFolder(root / "a.safetensors")
+
+
+def test_as_many_files_as_are_listed_are_all_of_them(tmp_path: Path) -> None:
+    for name in ("a.pt", "b.pt", "notes.txt"):
+        (tmp_path / name).write_text("")
+    (tmp_path / "z").mkdir()
+    folder = StudioFolder(tmp_path)
+    assert folder.find((".pt",), most=2).complete
+    (tmp_path / "z" / "c.pt").write_text("")
+    found = folder.find((".pt",), most=2)
+    assert [file.name for file in found.files] == ["a.pt", "b.pt"]
+    assert not found.complete

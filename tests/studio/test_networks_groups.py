@@ -33,6 +33,21 @@ def saved(folder: Path, tensors: dict[str, Any]) -> Path:
     return folder / "net.pt"
 
 
+def test_units_that_only_weak_edges_use_are_not_called_unused(client: ClientOf, tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    saved(tmp_path, dense().state_dict())
+    opened = client(tmp_path)
+    of = {"file": "net.pt", "grouping": "modules"}
+    shown = {
+        share: opened.get("/api/networks/open", params={**of, "strongest": share}).json()
+        for share in (100, 5)
+    }
+    assert shown[100]["unused"] == ""
+    left_out = 36 + 12 + 9 + 4 - len(shown[5]["drawing"]["units"]["name"])
+    assert left_out > 0
+    assert shown[5]["unused"] == f"{left_out} units on no path of these edges left out"
+
+
 def dense() -> nn.Sequential:
     """Return a network of dense layers."""
     return nn.Sequential(

@@ -16,6 +16,7 @@ from dovetail.engine import results_file
 from dovetail.engine.folder_lock import is_worked_in
 from dovetail.engine.run import tables_at
 from dovetail.recipes import Cell, Comparison, Finished, Quantity, find_recipe
+from dovetail.report.prose import prose_html
 from dovetail.studio.folder import StudioFolder
 from dovetail.studio.runs import results
 from dovetail.studio.runs.job import run as run_job
@@ -89,7 +90,7 @@ def test_looking_at_a_run_does_not_keep_others_from_working_in_it(root: Path) ->
 def test_tables_have_ours_beside_the_published(studio: TestClient) -> None:
     (table,) = of(studio, "old/whole")["tables"]
     (expected,) = tables_at("paper", find_recipe(RECIPE), finished_units())
-    assert (table["title"], table["note"]) == (expected.title, expected.note)
+    assert (table["title"], table["note"]) == (expected.title, prose_html(expected.note))
     rows = expected.wide().itertuples(index=False, name=None)
     assert table["rows"] == [[str(cell) for cell in row] for row in rows]
     kinds = [column["kind"] for column in table["columns"]]
@@ -109,13 +110,14 @@ def test_published_values_in_doubt_are_marked() -> None:
 
 
 def test_what_a_run_was_made_with_its_figures_and_remarks(studio: TestClient, root: Path) -> None:
-    (root / "half" / "remarks.md").write_text("# Close <enough>")
+    (root / "half" / "remarks.md").write_text("# Close <enough>\n\n- *one*\n- two\n")
     figures = root / "half" / "figures"
     figures.mkdir(exist_ok=True)
     (figures / "curve.png").write_bytes(b"\x89PNG\r\n\x1a\nrest")
     (figures / "fake.png").write_text("<svg onload=alert(1)>")
     detail = of(studio, "half")
-    assert detail["remarks"] == "# Close <enough>"
+    heading, marks = "<p><strong>Close &lt;enough&gt;</strong></p>", "<li><em>one</em></li>\n<li>two</li>"
+    assert detail["remarks"] == f"{heading}\n<ul>\n{marks}\n</ul>"
     assert detail["made_with"]["devices"] == ["a test"]
     assert detail["made_with"]["seconds"] == 2.5 * (UNITS - 1)
     assert {"curve", "fake"} <= {figure["name"] for figure in detail["figures"]}

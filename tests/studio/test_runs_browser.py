@@ -24,7 +24,7 @@ def test_a_run_shows_published_values_and_figures_by_keyboard(
     studio_url: UrlOf, page: Page, tmp_path: Path
 ) -> None:
     (write_run(tmp_path / "paper", drawn=True) / "remarks.md").write_text(
-        "Close\nenough, <b>*all*</b> of it."
+        "Close\nenough, <b>*all*</b> of it.\n\n- first\n- second, [linked](../elsewhere.md)\n"
     )
     page.goto(studio_url(tmp_path))
     tab_to(page, page.get_by_role("link", name="Runs"))
@@ -38,6 +38,8 @@ def test_a_run_shows_published_values_and_figures_by_keyboard(
     assert shown.locator("tbody tr").first.locator("td").all_inner_texts() == first
     expect(page.get_by_text("Close enough, <b>all</b> of it.")).to_be_visible()
     expect(page.locator("em", has_text="all")).to_be_visible()
+    assert page.locator(".runs-remarks li").all_inner_texts() == ["first", "second, linked"]
+    expect(page.locator(".runs-remarks a")).to_have_count(0)
     pictures = page.get_by_role("img", name=re.compile("^Figure ")).all()
     assert pictures
     for picture in pictures:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
 import pytest
+from PIL import Image
 from playwright.sync_api import Page, Route, expect
 
 from dovetail.studio.landing import LandingPage
@@ -154,6 +156,30 @@ def test_narrow_screens(shell: Page, width: int) -> None:
     expect(shell.get_by_role("button", name="Theme")).to_be_in_viewport(ratio=1)
 
 
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_wide_table_shows_that_it_scrolls(shell: Page, theme: str) -> None:
+    shell.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
+    shell.set_viewport_size({"width": 390, "height": 844})
+    shell.evaluate(
+        """async () => {
+          const { dataTable } = await import("/static/js/elements.js");
+          const columns = Array.from({ length: 20 }, (_, n) => `a column ${n}`);
+          document.querySelector("main").replaceChildren(dataTable(columns, [columns.map(() => "")]));
+        }"""
+    )
+    box = shell.locator(".scroll")
+
+    def edge() -> tuple[int, ...]:
+        """Return the colour of a pixel at the right edge, above all text."""
+        picture = Image.open(io.BytesIO(box.screenshot())).convert("RGB")
+        found: tuple[int, ...] = picture.getpixel((picture.width - 1, 2))  # type: ignore[assignment]
+        return found
+
+    assert max(abs(a - b) for a, b in zip(edge(), colour(shell), strict=True)) > 20
+    box.evaluate("box => { box.scrollLeft = box.scrollWidth; }")
+    assert edge() == colour(shell)
+
+
 def test_text_is_never_read_as_html(shell: Page) -> None:
     found = shell.evaluate(
         """async () => {
@@ -216,7 +242,7 @@ def test_panel_of_a_job(shell: Page) -> None:
         JOB,
     )
     panel = shell.get_by_role("region", name="Counting")
-    expect(panel.get_by_text("one of four")).to_be_visible()
+    expect(panel.get_by_text(re.compile(r"^one of four, \d+\.\d h so far$"))).to_be_visible()
     assert panel.get_by_role("progressbar").evaluate("bar => bar.value / bar.max") == 0.25
     panel.get_by_role("button", name="Cancel").press("Enter")
     expect(panel.get_by_text("Cancelled.")).to_be_visible()

@@ -13,6 +13,7 @@ from ..data.dataset import Dataset, Split, is_finite
 from ..errors import DataError, ShapeError, SpecError
 from ..population.progress import FitProgress
 from .ablation import check_fits, correct_by_class
+from .checks import whole_number
 from .graph.network_graph import network_graph
 from .graph.structure import Indices, NetworkGraph
 from .lesions import Lesions
@@ -176,8 +177,7 @@ def _check(network: nn.Module, split: Split, draws: int, seed: int, batch_size: 
         raise SpecError(f"this {type(network).__name__} has no weights, so there is nothing to ablate")
     rows = 1 if batch_size is None else batch_size
     for name, value, least in (("draws", draws, 1), ("seed", seed, 0), ("batch_size", rows, 1)):
-        if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
-            raise SpecError(f"{name} is a whole number from {least}; got {value!r:.40}")
+        whole_number(name, value, least)
     if isinstance(split, Dataset):
         raise SpecError(f"lesions are measured on one split; pass that of {split.name!r}, such as data.test")
     if not isinstance(split, Split):

@@ -68,7 +68,7 @@ def source_in(path: Path, input_shape: tuple[int, ...] | None = None) -> Source:
 
     part = open_file(path)
     if isinstance(part, Composite) and part.method == "logits":
-        raise SpecError(f"{str(path)!r} averages the logits of {len(part)} networks; audit them one by one")
+        raise SpecError(f"{str(path)!r} averages the logits of {len(part)} networks; take them one by one")
     return Source(network_of(part.basis, part.state_dict()), part.basis.input_shape, part)
 
 

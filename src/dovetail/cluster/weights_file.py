@@ -17,8 +17,10 @@ _MOST_NAMES = 8
 
 def is_part(path: Path) -> bool:
     """Whether a file says that it is one of our specialists or composites."""
+    from ..specialists.manifest import SCHEMA
+
     try:
-        return read_header(path).get("schema") == "dovetail/1"
+        return read_header(path).get("schema") == SCHEMA
     except FileFormatError:
         return False  # reading it as weights says what is wrong with it, if anything is
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from .. import audit_help
-from .output import Json, load_data, print_json
+from .options import Json, load_data
+from .output import print_json, say
 
 if TYPE_CHECKING:
     from torch import nn
@@ -69,7 +70,8 @@ def audit(
         typer.Option(help="Random groups that a cluster is compared with by --lesion.", show_default="20"),
     ] = None,
     device: Annotated[
-        str | None, typer.Option(help="Where to measure: cpu, cuda, cuda:1.", show_default="the first GPU")
+        str | None,
+        typer.Option(help="Where to measure: cpu, cuda, cuda:1.", show_default="the first GPU, if any"),
     ] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help=audit_help.OUTPUT)] = None,
     as_json: Json = False,
@@ -77,6 +79,10 @@ def audit(
     """Cut a network into clusters, and compare with copies whose weights are shuffled within each layer.
 
     Only weights are read from files; nothing in them is run. A builder is your code, and is run.
+
+    Example:
+
+        dovetail audit model.safetensors --k 12 -o audit/
     """
     from ..cluster import clusterability
     from ..cluster import lesion as lesioned
@@ -128,7 +134,7 @@ def audit(
         assert data is not None
         print_lesions(lesions, data, source)
     if output is not None:
-        typer.echo(f"In {output}: pictures, and everything measured in audit.json.")
+        say(f"In {output}: pictures, and everything measured in audit.json.")
 
 
 def _ready(
@@ -140,14 +146,14 @@ def _ready(
     from ..cluster.ablation import check_fits
     from ..errors import DataError, SpecError
     from ..population.checks import check_device
+    from ..specialists.suitable_data import check_data
     from .audit_network import measurable
 
     if data.task != "classes":
         raise DataError(f"--lesion measures how well classes are told apart, and {data.name} has {data.task}")
     split = data.test
     if source.part is not None:
-        if source.part.classes != data.classes:
-            raise DataError(f"{source.part!r} was trained for other classes than those of {data.name}")
+        check_data(source.part.basis, data)
         # On samples of other classes it is meant to be undecided, so that accuracy says nothing there.
         split = split.where(torch.isin(split.y, torch.tensor(source.part.rewarded)))
         if not len(split):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial, reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from .output import Json, load_data, print_json, print_table, table_of
+from .options import Json, load_data
+from .output import print_json, print_table, say, table_of
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -17,13 +19,18 @@ if TYPE_CHECKING:
 
 
 def compose(
-    files: Annotated[list[Path], typer.Argument(help="Files of specialists or composites.")],
+    files: Annotated[list[Path], typer.Argument(metavar="FILES", help="Files of specialists or composites.")],
     method: Annotated[
         Literal["sum", "logits", "ties", "calibrated"] | None,
-        typer.Option(help="How to put them together.", show_default="sum; composites as they were made"),
+        typer.Option(
+            metavar="METHOD",
+            help="How to put them together: sum, logits, ties or calibrated.",
+            show_default="sum; composites as they were made",
+        ),
     ] = None,
     without: Annotated[
-        list[str] | None, typer.Option("--without", help="A class to leave out again; repeat it for more.")
+        list[str] | None,
+        typer.Option("--without", metavar="CLASS", help="A class to leave out again; repeat it for more."),
     ] = None,
     evaluate: Annotated[
         str | None, typer.Option(metavar="DATA", help="Measure on the test split of this data.")
@@ -43,7 +50,7 @@ def compose(
         ),
     ] = None,
     keep: Annotated[
-        float, typer.Option(help="For ties: share of its weights each specialist brings along.")
+        float, typer.Option(help="For --method ties: share of its weights each specialist brings along.")
     ] = 1.0,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="File to save the composite in.")
@@ -51,7 +58,14 @@ def compose(
     force: Annotated[bool, typer.Option("--force", help="Also put together what is unwise.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Put specialists together into one network: add a class by adding its file, drop it with --without."""
+    """Put specialists together into one network: add a class by adding its file, drop it with --without.
+
+    Composites count as their specialists.
+
+    Example:
+
+        dovetail compose parts/*.safetensors --without 3 -o nine.safetensors
+    """
     from ..errors import SpecError
     from ..specialists import audit_drop, open_file
     from ..specialists.class_sets import class_of_text
@@ -59,6 +73,8 @@ def compose(
 
     if audit is not None and not without:
         raise SpecError("--audit measures what is left of a class that was taken out; name it with --without")
+    if keep != 1 and method != "ties":
+        raise SpecError("--keep goes with --method ties")
     if output is not None:
         check_folder(output)
     parts = [open_file(path) for path in files]
@@ -95,32 +111,29 @@ def _put_together(
 ) -> Composite:
     """Compose by the method that was asked for, or else in the way in which composites among the parts were made."""
     from ..specialists import Composite, compose
+    from ..specialists.compose import added
 
     made = [part for part in parts if isinstance(part, Composite) and not part.is_plain]
     if method is not None or not made:
         return compose(parts, method or "sum", inputs=samples, keep=keep, force=force)
     for part in made:
         part.inputs = samples if part.inputs is None and part.method != "logits" else part.inputs
-    total = sum(parts[1:], start=parts[0])
-    assert isinstance(total, Composite)
+    total = reduce(partial(added, force=force), parts)
+    assert isinstance(total, Composite)  # of one file, or a sum of several
     return total
 
 
 def _data_for(part: Part, text: str) -> Dataset:
-    """Load data to measure on, if it has the classes that the parts were trained for."""
-    from ..errors import DataError
+    """Load data to measure on, if it is of the kind that the parts were trained for."""
+    from ..specialists.suitable_data import check_data
 
     dataset = load_data(text)
-    if dataset.classes != part.classes:
-        raise DataError(
-            f"{text} has the classes {', '.join(dataset.classes)[:80]}, but the specialists were trained for "
-            f"{', '.join(part.classes)[:80]}"
-        )
+    check_data(part.basis, dataset)
     return dataset
 
 
 def _print(composite: Composite, score: Score | None, found: DropAudit | None, output: Path | None) -> None:
-    typer.echo(repr(composite))
+    say(repr(composite))
     if score is not None:
         print_table(table_of(score.per_class, "On the test split"))
         entropy = f"undefined ({score.no_entropy})" if score.entropy is None else f"{score.entropy:.4f}"
@@ -130,6 +143,6 @@ def _print(composite: Composite, score: Score | None, found: DropAudit | None, o
         )
     if found is not None:
         print_table(table_of(found.to_frame(), f"What is left of class {found.names}, on the test split"))
-        typer.echo(found.finding)
+        say(found.finding)
     if output is not None:
-        typer.echo(f"saved in {output}")
+        say(f"Saved in {output}.")

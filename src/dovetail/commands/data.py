@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.table import Table
+from rich.text import Text
 
-from .output import Json, print_json, print_table
+from .options import Json
+from .output import print_json, print_table, say
 
 app = typer.Typer(help="What data there is, and where it is.", no_args_is_help=True)
 
 
 @app.command("list")
 def list_data(as_json: Json = False) -> None:
-    """List the data sets, their options, and where their files are."""
+    """List the data sets, their options, and where their files are.
+
+    Wherever DATA is asked for, options may follow after a colon: har:features=time,classes=5.
+
+    Example:
+
+        dovetail data list
+    """
     from ..data import catalogue
+    from ..data.sources import expand_user
 
     if as_json:
         print_json(
@@ -34,22 +43,34 @@ def list_data(as_json: Json = False) -> None:
         table.add_row(
             info.name,
             info.description + (f"\n  [dim]{settings}[/dim]" if settings else ""),
-            str(info.found or where),
+            Text(str(info.found or where)),
         )
     print_table(table)
     typer.echo("\nFiles are looked for in $DOVETAIL_DATA/NAME, then in the cache ($DOVETAIL_CACHE);")
     typer.echo("dovetail data get NAME downloads them. Options follow a colon: har:features=time,classes=5.")
     folder = os.environ.get("DOVETAIL_DATA")
-    if folder and not Path(folder).expanduser().is_dir():
-        typer.echo(f"warning: $DOVETAIL_DATA is {folder}, which is not a folder", err=True)
+    if folder and not expand_user(folder).is_dir():
+        say(f"warning: $DOVETAIL_DATA is {folder}, which is not a folder", err=True)
 
 
 @app.command("get")
 def get_data(
-    name: Annotated[str, typer.Argument(help="Name of a data set; see dovetail data list.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A data set; dovetail data list shows all.")],
+    as_json: Json = False,
 ) -> None:
-    """Make sure that the files of a data set are there (download and check them), and say where."""
+    """Make sure that the files of a data set are there (download and check them), and say where.
+
+    They are checked against known hashes.
+
+    Example:
+
+        dovetail data get mnist
+    """
     from ..data import get
 
+    name = name.partition(":")[0]  # options decide what is read from the files, not which there are
     folder = get(name)
-    typer.echo(f"{name}: {folder or 'needs no files'}")
+    if as_json:
+        print_json({"name": name, "folder": None if folder is None else str(folder)})
+        return
+    say(f"{name}: {folder or 'needs no files'}")

@@ -7,18 +7,29 @@ from typing import Annotated
 
 import typer
 
-from .output import Json, print_json, print_table, table_of
+from .options import Json, ReplaceFile
+from .output import print_json, print_table, say, table_of
 
 
 def demo(
     output: Annotated[Path, typer.Option("--output", "-o", help="File for the report.")] = Path(
         "report.html"
     ),
+    force: ReplaceFile = False,
     as_json: Json = False,
 ) -> None:
-    """Train ten specialists on embedded data, compose them, drop one and add it back (under a minute on a laptop)."""
-    from ..demo import DROPPED, NET, run_demo
+    """Train ten specialists on embedded data, compose them, drop one and add it back (under a minute on a laptop).
 
+    It prints a table, and writes a page with charts.
+
+    Example:
+
+        dovetail demo
+    """
+    from ..demo import DROPPED, NET, run_demo
+    from ..report.build import check_output
+
+    check_output(output, force=force)
     if not as_json:
         typer.echo(
             "Training specialists and generalists on digits; this takes about half a minute.", err=True
@@ -42,4 +53,4 @@ def demo(
     back = "the same network, bit for bit" if found.same_bits else "another network"
     typer.echo(f"Class {DROPPED} dropped and added back gives {back}.")
     typer.echo(found.audit.finding)
-    typer.echo(f"Report: {path}")
+    say(f"Report: {path}")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import SpecError
-from ..writing import write_whole
+from ..writing import check_folder, write_whole
 
 if TYPE_CHECKING:
     from ..sculpting import Hierarchy
@@ -15,10 +15,11 @@ if TYPE_CHECKING:
 _PICTURES = (".png", ".svg", ".pdf")
 
 
-def check_kind(path: Path) -> None:
-    """Refuse a file of a kind that cannot be written."""
+def check_output(path: Path) -> None:
+    """Refuse a file that cannot be written: of another kind, or in a folder that does not exist."""
     if path.suffix.lower() not in (".json", ".html", *_PICTURES):
         raise SpecError(f"{str(path)!r}: write a .json, .png, .svg, .pdf or .html file")
+    check_folder(path)
 
 
 def write_hierarchy(
@@ -30,7 +31,7 @@ def write_hierarchy(
     output_names: Sequence[str] | None = None,
 ) -> Path:
     """Write a hierarchy in the form that the file's ending says."""
-    check_kind(path)
+    check_output(path)
     kind = path.suffix.lower()
     if kind in _PICTURES:
         return _draw(hierarchy, path, title, image_shape, output_names)

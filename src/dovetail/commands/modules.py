@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from .hierarchy_file import check_kind, write_hierarchy
-from .output import Json, print_json
+from .hierarchy_file import check_output, write_hierarchy
+from .options import Json
+from .output import print_json
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -17,7 +19,11 @@ if TYPE_CHECKING:
 
 def modules(
     checkpoint: Annotated[
-        Path, typer.Argument(help="Weights of a perceptron: safetensors, or a state dict by torch.save.")
+        Path,
+        typer.Argument(
+            metavar="CHECKPOINT",
+            help="Weights of a perceptron: safetensors (of ours too), or a state dict by torch.save.",
+        ),
     ],
     output: Annotated[
         Path | None,
@@ -36,22 +42,34 @@ def modules(
         float, typer.Option(help="Share of edges above which clusters are merged; 0.6 for images.")
     ] = 0.9,
     linkage: Annotated[
-        Literal["average", "single", "complete", "ward"], typer.Option(help="Distance between clusters.")
+        Literal["average", "single", "complete", "ward"],
+        typer.Option(metavar="NAME", help="Distance between clusters: average, single, complete or ward."),
     ] = "average",
     distance: Annotated[
-        Literal["cosine", "jaccard", "euclidean"], typer.Option(help="Distance between units.")
+        Literal["cosine", "jaccard", "euclidean"],
+        typer.Option(metavar="NAME", help="Distance between units: cosine, jaccard or euclidean."),
     ] = "cosine",
     score: Annotated[
         Literal["modularity", "silhouette", "calinski-harabasz", "davies-bouldin"],
-        typer.Option(help="What decides the number of clusters."),
+        typer.Option(
+            metavar="NAME",
+            help="What decides the number of clusters: modularity, silhouette, calinski-harabasz or davies-bouldin.",
+        ),
     ] = "modularity",
     as_json: Json = False,
 ) -> None:
-    """Find the modules of a sparse network, and how they feed one another."""
+    """Find the modules of a sparse network, and how they feed one another.
+
+    Only which weights are 0 matters. Nothing in the file is run.
+
+    Example:
+
+        dovetail modules xor/seed0.safetensors -o modules.html
+    """
     from ..sculpting import detect_modules
 
     if output is not None:
-        check_kind(output)
+        check_output(output)
     found = detect_modules(
         _weights(checkpoint, layers), modularity_threshold=modularity_threshold, merge_threshold=merge_threshold,
         linkage=linkage, distance=distance, score=score,
@@ -64,11 +82,14 @@ def modules(
         typer.echo(found.describe())
 
 
-def _weights(path: Path, layers: str | None) -> dict[str, Tensor]:
-    from ..errors import unknown_name
-    from ..nets.checkpoint import load_checkpoint
+def _weights(path: Path, layers: str | None) -> Mapping[str, Tensor]:
+    from torch import nn
 
-    found = {name: tensor for name, tensor in load_checkpoint(path).items() if not name.startswith("masks/")}
+    from ..cluster.source import source_in
+    from ..errors import unknown_name
+
+    what = source_in(path).what
+    found = what.state_dict() if isinstance(what, nn.Module) else what
     if layers is None:
         return found
     names = [name.strip() for name in layers.split(",")]

@@ -1,9 +1,10 @@
-"""What the commands share: options that many have, and how results are printed."""
+"""How commands print: text, tables, and JSON for machines."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import typer
 from rich.console import Console
@@ -12,26 +13,15 @@ from rich.table import Table
 from rich.text import Text
 
 from ..plain_json import plain_json
+from ..printable import printable
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..data import Dataset
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines instead of a table.")]
-DataName = Annotated[
-    str, typer.Argument(metavar="DATA", help="A data set, with options if need be: mnist, har:features=time.")
-]
-
-MOST_SEEDS = 10_000
-"""Of one command: a slip of the keyboard should not be taken for years of work."""
-
-
-def load_data(text: str) -> Dataset:
-    """Load data given as ``NAME`` or ``NAME:option=value,option=value``."""
-    from ..data import load_text
-
-    return load_text(text)
+def say(text: str, *, err: bool = False) -> None:
+    """Print text that may hold names out of files: nothing in it steers the terminal."""
+    typer.echo(printable(text), err=err)
 
 
 def print_json(value: object) -> None:
@@ -40,6 +30,7 @@ def print_json(value: object) -> None:
 
 
 _NO_TERMINAL = 400
+"""Columns where there is no terminal: 80 would fold what a file or a program could hold."""
 
 
 def print_table(table: Table) -> None:
@@ -50,14 +41,21 @@ def print_table(table: Table) -> None:
 def fits(table: Table) -> bool:
     """Return whether a table has room on the terminal without breaking its cells."""
     console = _console()
-    unbound = console.options.update(max_width=_NO_TERMINAL)
+    unbound = console.options.update(max_width=10**6)
     return Measurement.get(console, unbound, table).maximum <= console.width
 
 
 def _console() -> Console:
-    # A pipe has no width of its own; 80 columns would fold what a file or a program could hold.
     console = Console()
     return console if console.is_terminal else Console(width=_NO_TERMINAL)
+
+
+def facts_table(facts: Mapping[str, str]) -> Table:
+    """Return names and what there is to say about each, one below the other."""
+    table = Table(box=None, show_header=False, pad_edge=False)
+    for name, fact in facts.items():
+        table.add_row(Text(name, style="bold"), Text(printable(fact)))
+    return table
 
 
 def table_of(frame: pd.DataFrame, title: str | None = None, digits: int = 4) -> Table:
@@ -66,10 +64,11 @@ def table_of(frame: pd.DataFrame, title: str | None = None, digits: int = 4) -> 
 
     from ..cells import cell_text
 
-    table = Table(title=title)
+    # As Text everywhere: names of classes, layers and files may look like markup.
+    table = Table(title=None if title is None else Text(printable(title), style="table.title"))
     for name in frame.columns:
         number = pd.api.types.is_numeric_dtype(frame[name]) and not pd.api.types.is_bool_dtype(frame[name])
-        table.add_column(str(name), justify="right" if number else "left", overflow="fold")
+        table.add_column(Text(printable(str(name))), justify="right" if number else "left", overflow="fold")
     for row in frame.itertuples(index=False):
         table.add_row(*(Text(cell_text(value, digits)) for value in row))
     return table

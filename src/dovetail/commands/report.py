@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from ..errors import DovetailError
-from .output import Json, print_json
+from .options import Json, ReplaceFile
+from .output import print_json, say
 
 
 def report(
@@ -33,12 +34,17 @@ def report(
     samples: Annotated[
         int | None, typer.Option(help="Measure on so many samples of the test split.", show_default="all")
     ] = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Also replace a file that is no page of dovetail's.")
-    ] = False,
+    force: ReplaceFile = False,
     as_json: Json = False,
 ) -> None:
-    """Make one HTML page of what PATH holds: it needs no network and no other file, and prints well."""
+    """Make one HTML page of what PATH holds: it needs no network and no other file, and prints well.
+
+    Specialists are measured for it, if their data is on this machine.
+
+    Example:
+
+        dovetail report parts/ -o report.html
+    """
     if not path.exists():  # said at once, before torch and the rest are there
         raise DovetailError(f"there is no file or folder {str(path)!r}")
     from ..report.build import build_report, check_output
@@ -48,9 +54,13 @@ def report(
     written = page.save(output)
     size = written.stat().st_size
     if as_json:
-        print_json({"report": str(written), "sections": page.sections, "bytes": size})
+        print_json(
+            {"report": str(written), "sections": page.sections, "bytes": size, "left_out": page.left_out}
+        )
         return
-    typer.echo(f"Report: {written} ({', '.join(page.sections)}; {_size(size)})")
+    for what in page.left_out:
+        say(f"warning: not in this report: {what}", err=True)
+    say(f"Report: {written} ({', '.join(page.sections)}; {_size(size)})")
 
 
 def _size(size: int) -> str:

@@ -11,7 +11,8 @@ import typer
 from rich.table import Table
 
 from ..errors import DovetailError
-from .output import Json, fits, print_json, print_table, table_of
+from .options import Json
+from .output import fits, print_json, print_table, table_of
 
 if TYPE_CHECKING:
     from ..engine import Plan, Run
@@ -20,17 +21,26 @@ if TYPE_CHECKING:
 
 
 def reproduce(
-    name: Annotated[str | None, typer.Argument(help="The recipe; leave it out for the list.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="The recipe; leave it out for the list.")
+    ] = None,
     scale: Annotated[str, typer.Option(help="smoke: in small, in seconds; paper: as published.")] = "smoke",
     folder: Annotated[
-        Path | None, typer.Option("--output", "-o", help="The run's folder; runs/NAME-SCALE by default.")
+        Path | None,
+        typer.Option("--output", "-o", help="The run's folder.", show_default="runs/NAME-SCALE"),
     ] = None,
     engine: Annotated[str, typer.Option(help="local: this machine; ray: a Ray cluster.")] = "local",
     address: Annotated[str | None, typer.Option(help="Of the Ray cluster.")] = None,
     jobs: Annotated[
-        int | None, typer.Option(help="Workers on each GPU (1 by default), or on the CPU (one a core).")
+        int | None,
+        typer.Option(
+            help="Workers on each GPU, or on the CPU.", show_default="1 a GPU, or 1 a core as memory allows"
+        ),
     ] = None,
-    device: Annotated[str | None, typer.Option(help="Work there only: cpu, cuda, cuda:1.")] = None,
+    device: Annotated[
+        str | None,
+        typer.Option(help="Work there only: cpu, cuda, cuda:1.", show_default="all GPUs, or else the CPU"),
+    ] = None,
     dry_run: Annotated[
         bool,
         typer.Option("--dry-run", help="Only show the units, their memory and how long they should take."),
@@ -40,6 +50,10 @@ def reproduce(
     """Run a table or figure of a paper; print our numbers beside the published ones.
 
     A run can be stopped at any time and goes on where it was when the same command is given again.
+
+    Example:
+
+        dovetail reproduce random-init
     """
     if name is None:
         _list(as_json)

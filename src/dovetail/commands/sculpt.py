@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .output import MOST_SEEDS, Json, print_json, print_table, table_of
+from .options import Device, FirstSeed, Json, Seeds, seed_range
+from .output import print_json, print_table, say, table_of
 
 if TYPE_CHECKING:
     from torch import nn
@@ -19,8 +21,10 @@ if TYPE_CHECKING:
     from ..sculpting import Statue
 
 
+_HIDDEN = "24"
 _AT_ONCE = 8
-"""Seeds that are sculpted together and then saved."""
+"""Seeds that are sculpted together and then saved. None is done long before the others: the first ends after nine
+tenths of the time that all take, so that little would be gained by saving each as it ends."""
 
 
 def sculpt(
@@ -36,15 +40,16 @@ def sculpt(
         Path | None, typer.Option("--output", "-o", help="Folder for networks, hierarchies and pictures.")
     ] = None,
     hidden: Annotated[
-        str, typer.Option(help="Units of the hidden layers, such as 24 or 36-36; not with --from.")
-    ] = "24",
-    seeds: Annotated[int, typer.Option(help="How many seeds to sculpt with.")] = 1,
-    seed: Annotated[int, typer.Option(help="The first seed.")] = 0,
+        str | None,
+        typer.Option(
+            help="Units of the hidden layers, such as 24 or 36-36; not with --from.", show_default=_HIDDEN
+        ),
+    ] = None,
+    seeds: Seeds = 1,
+    seed: FirstSeed = 0,
     network: Annotated[
         Path | None,
-        typer.Option(
-            "--from", help="Checkpoint of a trained perceptron to start from, instead of a fresh one."
-        ),
+        typer.Option("--from", help="File of a trained perceptron to start from, instead of a fresh one."),
     ] = None,
     unit_steps: Annotated[
         str | None,
@@ -72,9 +77,7 @@ def sculpt(
         float | None,
         typer.Option(help="Noise on training inputs (sd).", show_default=".1 for Boolean tasks, else 0"),
     ] = None,
-    device: Annotated[
-        str | None, typer.Option(help="cpu, cuda, cuda:1.", show_default="the first GPU")
-    ] = None,
+    device: Device = None,
     weight_decay: Annotated[float, typer.Option(help="L2 term on weights and biases.")] = 1e-4,
     modularity_threshold: Annotated[
         float | None,
@@ -92,13 +95,20 @@ def sculpt(
     """Prune networks to the fewest units and edges that still do TASK, and show the modules that are left.
 
     With a folder, seeds that it has already, sculpted in the same way, are kept and not sculpted again.
+
+    Others are sculpted together and then saved, eight at a time.
+
+    Example:
+
+        dovetail sculpt 4,2,4 -o xor/
     """
     from ..errors import SpecError
     from ..sculpting import compare
     from ..sculpting.pruning.presets import EDGE_STEPS, UNIT_STEPS
 
-    if not 1 <= seeds <= MOST_SEEDS:
-        raise SpecError(f"--seeds is how many seeds to sculpt with, 1 to {MOST_SEEDS:,}; got {seeds!r:.40}")
+    numbers = seed_range(seed, seeds)
+    if hidden is not None and network is not None:
+        raise SpecError("--hidden is for a fresh network; the one of --from has its layers already")
     what = _task_of(task)
     options: dict[str, object] = {
         "unit_steps": _percents("--unit-steps", unit_steps, UNIT_STEPS),
@@ -107,12 +117,12 @@ def sculpt(
         "weight_decay": weight_decay, "modularity_threshold": modularity_threshold, "merge_threshold": merge_threshold,
     }  # fmt: skip
     settings = {
-        "task": task, "fingerprint": _fingerprint(what), "hidden": hidden,
+        # A family has one name, however it was typed: 4,2,4 is [4, 2, 4].
+        "task": what.name if what.name.startswith("[") else task,
+        "fingerprint": _fingerprint(what), "hidden": hidden or _HIDDEN,
         "from": None if network is None else hashlib.sha256(_bytes(network)).hexdigest()[:16], **options,
     }  # fmt: skip
-    statues = _sculpted(
-        what, settings, options, network, range(seed, seed + seeds), output, device, force, not as_json
-    )
+    statues = _sculpted(what, settings, options, network, numbers, output, device, force, not as_json)
     planted = getattr(what, "planted", None)
     rows = []
     for statue in statues:
@@ -134,13 +144,11 @@ def sculpt(
             }
         )
     elif len(statues) == 1:
-        typer.echo(statues[0].describe())
+        say(statues[0].describe())
     else:
         _print_rows(rows, task)
     if output is not None and not as_json:
-        typer.echo(
-            f"In {output}: for each seed the network, its modules as JSON, a picture, a page to look into."
-        )
+        say(f"In {output}: for each seed the network, its modules as JSON, a picture, a page to look into.")
     if all(statue.outcome == "not learned" for statue in statues):
         raise typer.Exit(1)
 
@@ -158,7 +166,7 @@ def _sculpted(
 ) -> list[Statue]:
     """Return a statue for each seed: from the folder, or made now and saved there."""
     from ..sculpting import sculpt_seeds
-    from .sculpt_folder import check_settings, open_kept, save_all
+    from .sculpt_folder import check_settings, clear, open_kept, save_all
 
     there: dict[int, Statue] = {}
     if folder is not None:
@@ -174,6 +182,9 @@ def _sculpted(
         )  # fmt: skip
         there |= dict(zip(now, made, strict=True))
         if folder is not None:
+            if force:  # only now: whatever is wrong with the options has shown, and nobody has stopped it
+                clear(folder)
+                force = False
             save_all(folder, made, settings)
     return [there[seed] for seed in seeds]
 
@@ -184,7 +195,10 @@ def _task_of(text: str) -> BooleanTask | Dataset:
     from ..errors import DataError
     from .task_file import read_task_file
 
-    if "\n" not in text and len(text) < 250 and Path(text).is_file():
+    is_file = False
+    with suppress(OSError):  # formulas may be longer than any name of a file
+        is_file = Path(text).is_file()
+    if is_file:
         return read_task_file(Path(text))
     if re.fullmatch(r"[0-9, ]+", text):
         text = f"[{text}]"
@@ -212,11 +226,14 @@ def _bytes(path: Path) -> bytes:
 
 
 def _network_of(path: Path) -> nn.Module:
-    """Return the dense layers of a checkpoint as a network with ReLUs between them."""
-    from ..nets.checkpoint import load_checkpoint
+    """Return the network in a file; of weights alone, dense layers with ReLUs between them."""
+    from torch import nn
+
+    from ..cluster.source import source_in
     from ..sculpting.pruning.start import perceptron_of
 
-    return perceptron_of(load_checkpoint(path))
+    what = source_in(path).what
+    return what if isinstance(what, nn.Module) else perceptron_of(what)
 
 
 def _percents(name: str, text: str | None, usual: tuple[float, ...]) -> list[float]:

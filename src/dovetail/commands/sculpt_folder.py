@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import DovetailError, FileFormatError
+from ..specialists.folder import make_folder
 from ..writing import write_whole
 from .hierarchy_file import write_hierarchy
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from ..sculpting import Statue
 
 _CONFIG = "config.json"
-_OURS = re.compile(r"config\.json|seed\d+\.(safetensors|json|png|html)")
+_OF_A_SEED = re.compile(r"seed\d+\.(safetensors|json|png|html)")
 
 
 def statue_file(folder: Path, seed: int) -> Path:
@@ -25,29 +26,39 @@ def statue_file(folder: Path, seed: int) -> Path:
 
 
 def check_settings(folder: Path, settings: dict[str, object], *, force: bool) -> None:
-    """Make the folder; refuse one with networks of other settings, or clear it by force."""
+    """Make the folder; refuse one whose config is not ours, or is for other settings (which ``force`` allows)."""
+    make_folder(folder)
     file = folder / _CONFIG
+    if not file.exists():
+        return
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        if force:
-            for old in (path for path in folder.iterdir() if _OURS.fullmatch(path.name)):
-                old.unlink()
+        before = json.loads(file.read_text("utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise FileFormatError(
+            f"{str(file)!r} cannot be read ({str(error)[:80]}); take another folder"
+        ) from error
+    if not isinstance(before, dict) or not {"task", "fingerprint"} <= set(before):
+        raise FileFormatError(
+            f"{str(file)!r} is in the way, and not what dovetail sculpt writes; take another folder"
+        )
+    different = [name for name in settings if before.get(name) != json.loads(json.dumps(settings[name]))]
+    if different and not force:
+        name = different[0]
+        raise DovetailError(
+            f"{str(folder)!r} holds networks sculpted with {name} {before.get(name)!r:.60}, not "
+            f"{settings[name]!r:.60}; take another folder, or --force to replace them"
+        )
+
+
+def clear(folder: Path) -> None:
+    """Remove what was sculpted into the folder before."""
+    try:
+        for old in (path for path in folder.iterdir() if _OF_A_SEED.fullmatch(path.name)):
+            old.unlink()
+        # Last, because networks without it would be taken for those of other settings.
+        (folder / _CONFIG).unlink(missing_ok=True)
     except OSError as error:
-        raise DovetailError(f"cannot make the folder {str(folder)!r}: {error.strerror}") from error
-    if file.exists():
-        try:
-            before = json.loads(file.read_text())
-            if not isinstance(before, dict):
-                raise ValueError("it holds no settings")
-        except (OSError, ValueError) as error:
-            raise FileFormatError(f"{str(file)!r} cannot be read ({error}); --force replaces it") from error
-        different = [name for name in settings if before.get(name) != json.loads(json.dumps(settings[name]))]
-        if different:
-            name = different[0]
-            raise DovetailError(
-                f"{str(folder)!r} holds networks sculpted with {name} {before.get(name)!r:.60}, not "
-                f"{settings[name]!r:.60}; take another folder, or --force to replace them"
-            )
+        raise DovetailError(f"cannot replace what is in {str(folder)!r}: {error.strerror}") from error
 
 
 def open_kept(folder: Path, seeds: Sequence[int]) -> dict[int, Statue]:

@@ -11,7 +11,8 @@ import typer
 
 def studio(
     path: Annotated[
-        Path, typer.Argument(help="The folder to show; nothing outside of it is opened.")
+        Path,
+        typer.Argument(metavar="PATH", help="The folder to show; nothing outside of it is opened."),
     ] = Path(),
     port: Annotated[
         int | None,
@@ -21,7 +22,14 @@ def studio(
         bool, typer.Option("--no-browser", help="Do not open a browser; only print the address.")
     ] = False,
 ) -> None:
-    """See the parts, networks, audits and runs of a folder in a local web app, and put them together."""
+    """See the parts, networks, audits and runs of a folder in a local web app, and put them together.
+
+    Only this machine can reach it; Ctrl-C ends it.
+
+    Example:
+
+        dovetail studio parts/
+    """
     from ..errors import DovetailError
 
     if find_spec("fastapi") is None or find_spec("uvicorn") is None:

@@ -7,7 +7,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from .output import MOST_SEEDS, DataName, Json, load_data, print_json, print_table, table_of
+from .options import DataName, Device, FirstSeed, Json, Seeds, load_data, seed_range
+from .output import print_json, print_table, table_of
 
 
 def train(
@@ -19,7 +20,9 @@ def train(
         typer.Option(
             "--rewarded",
             "-r",
-            help="Classes of one specialist, such as 3 or 0,1; repeat it. Default: one each.",
+            metavar="CLASSES",
+            help="Classes of one specialist, such as 3 or 0,1; repeat it for more.",
+            show_default="each class alone",
         ),
     ] = None,
     loss: Annotated[Literal["me", "qme", "xe"], typer.Option(help="The objective.")] = "me",
@@ -38,15 +41,16 @@ def train(
     slots: Annotated[
         bool, typer.Option("--slots", help="Give each class its own share of every hidden layer.")
     ] = False,
-    seeds: Annotated[int, typer.Option(help="How many seeds to train with.")] = 1,
-    seed: Annotated[int, typer.Option(help="The first seed.")] = 0,
+    seeds: Seeds = 1,
+    seed: FirstSeed = 0,
     lr: Annotated[float, typer.Option(help="Step size of Adam.")] = 1e-3,
     batch_size: Annotated[int, typer.Option(help="Samples per step.")] = 64,
     patience: Annotated[
         int, typer.Option(help="Stop after so many epochs without a better validation score; 0: never.")
     ] = 3,
     monitor: Annotated[
-        Literal["loss", "rewarded_accuracy"], typer.Option(help="The validation score that decides.")
+        Literal["loss", "rewarded_accuracy"],
+        typer.Option(metavar="SCORE", help="The validation score that decides: loss or rewarded_accuracy."),
     ] = "loss",
     scope: Annotated[
         Literal["tensor", "global"],
@@ -55,9 +59,7 @@ def train(
     output_share: Annotated[
         float, typer.Option(help="The output layer's pruning rate as a share of the others'.")
     ] = 0.5,
-    device: Annotated[
-        str | None, typer.Option(help="cpu, cuda, cuda:1.", show_default="the first GPU")
-    ] = None,
+    device: Device = None,
     force: Annotated[
         bool, typer.Option("--force", help="Train anew, and replace, what the folder has.")
     ] = False,
@@ -66,21 +68,22 @@ def train(
     """Train sparse networks that recognise some classes of DATA and are undecided on all others.
 
     Specialists that the folder has already, trained in the same way, are kept and not trained again.
+
+    Example:
+
+        dovetail train digits --net mlp:500 --slots -o parts/
     """
-    from ..errors import SpecError
     from ..specialists import train_specialists
     from ..specialists.folder import file_name
 
-    if not 1 <= seeds <= MOST_SEEDS:
-        raise SpecError(f"--seeds is how many seeds to train with, 1 to {MOST_SEEDS:,}; got {seeds!r:.40}")
+    numbers = seed_range(seed, seeds)
     dataset = load_data(data)
     sets = None if rewarded is None else [_class_set(entry, dataset.classes) for entry in rewarded]
     team = train_specialists(
         dataset, net, sets, loss=loss, sparsity=sparsity, rounds=rounds, epochs=epochs, round_epochs=round_epochs,
-        temperature=temperature, slots=slots, seeds=range(seed, seed + seeds), lr=lr, batch_size=batch_size,
+        temperature=temperature, slots=slots, seeds=numbers, lr=lr, batch_size=batch_size,
         patience=patience or None, monitor=monitor, scope=scope, output_share=output_share, device=device,
-        folder=output, replace=force,
-        progress=not as_json,
+        folder=output, replace=force, progress=not as_json,
     )  # fmt: skip
     table = team.to_frame(dataset.test)
     table.insert(0, "file", [file_name(dataset.name, part.rewarded, part.seed) for part in team])

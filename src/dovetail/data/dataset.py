@@ -7,12 +7,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal
+from typing import Literal, get_args
 
 import torch
 from torch import Tensor
 
-from ..errors import DataError
+from ..errors import DataError, unknown_name
 
 Task = Literal["classes", "bits", "values"]
 """What ``y`` holds: a class id per sample, a row of 0/1 bits, or a row of real values."""
@@ -171,6 +171,8 @@ def _shortened(names: Sequence[str], most: int = 12) -> str:
 
 def _check(data: Dataset) -> None:
     """Refuse what no network could be trained on, naming the split."""
+    if data.task not in get_args(Task):
+        raise unknown_name("task", data.task, get_args(Task))
     twice = [name for name, count in Counter(data.classes).items() if count > 1]
     if twice:
         raise DataError(

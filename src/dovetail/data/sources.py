@@ -7,6 +7,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
+from urllib.parse import unquote
 
 from ..errors import DataError
 from .archives import unpack
@@ -23,7 +24,7 @@ class Download:
     @property
     def file(self) -> str:
         """The name it is saved under."""
-        return self.url.rsplit("/", 1)[1].replace("%20", " ")
+        return unquote(self.url.rsplit("/", 1)[1])
 
 
 @dataclass(frozen=True)
@@ -50,8 +51,8 @@ class Source:
             for place in (folder, folder / self.archive_folder):
                 if all((place / file).is_file() for file in self.files):
                     return place
-        except PermissionError as error:
-            raise DataError(f"cannot look into {folder} ({error}); make it readable") from error
+        except OSError as error:
+            raise DataError(f"cannot look into {folder} ({error.strerror}); make it readable") from error
         return None
 
 
@@ -159,19 +160,32 @@ def _own_folder(name: str, root: str | Path | None) -> Path | None:
     given = root or os.environ.get("DOVETAIL_DATA")
     if not given:
         return None
-    folder = Path(given).expanduser()
-    if not folder.is_dir():
-        origin = "root" if root else "$DOVETAIL_DATA"
+    folder = expand_user(given)
+    try:
+        if folder.is_dir():
+            return folder / name
         problem = (
             "is not a folder; name one" if folder.exists() else "does not exist; create it, or name another"
         )
-        raise DataError(f"the data folder {folder} ({origin}) {problem}")
-    return folder / name
+    except OSError as error:
+        problem = f"cannot be looked into ({error.strerror}); make it readable, or name another"
+    raise DataError(f"the data folder {folder} ({'root' if root else '$DOVETAIL_DATA'}) {problem}")
 
 
 def _cache_folder(name: str) -> Path:
     given = os.environ.get("DOVETAIL_CACHE") or _pooch().os_cache("dovetail")
-    return Path(given).expanduser() / name
+    return expand_user(given) / name
+
+
+def expand_user(folder: str | Path) -> Path:
+    """Return a folder with ``~`` as the user's own; one of a user who does not exist stays, to be not found.
+
+    Examples
+    --------
+    >>> expand_user("~nobody-of-this-name/data").name
+    'data'
+    """
+    return Path(os.path.expanduser(folder))  # noqa: PTH111 (Path.expanduser fails for such a user)
 
 
 def _pooch() -> ModuleType:
@@ -187,9 +201,12 @@ def _pooch() -> ModuleType:
 
 
 def _by_hand(source: Source, folder: Path) -> str:
-    urls = ", ".join(download.url for download in source.downloads)
+    url = source.downloads[0].url
     if source.archive_folder:
         first = folder / source.archive_folder / source.files[0]
-        return f"fetch {urls} by hand and unpack it so that {first} exists"
-    them = "it" if len(source.downloads) == 1 else "them"
-    return f"fetch {urls} by hand and put {them} in {folder}, or in $DOVETAIL_DATA/{folder.name}"
+        return f"fetch {url} by hand and unpack it so that {first} exists"
+    put = f"in {folder}, or in $DOVETAIL_DATA/{folder.name}"
+    if len(source.downloads) == 1:
+        return f"fetch {url} by hand and put it {put}"
+    # All official files of a set lie side by side.
+    return f"fetch {', '.join(source.files)} by hand from {url.rpartition('/')[0]}/ and put them {put}"

@@ -44,9 +44,12 @@ def read_text(text: str) -> tuple[str, dict[str, object]]:
             raise SpecError(
                 f"data is written NAME or NAME:option=value,...; {pair!r:.40} in {text!r:.80} has no '='"
             )
-        if option.strip() in ("name", "root"):
-            raise SpecError(f"{option.strip()!r} in {text!r:.80} is no option of a data set")
-        options[option.strip()] = _value(value.strip())
+        option = option.strip()
+        if option in ("name", "root"):
+            raise SpecError(f"{option!r} in {text!r:.80} is no option of a data set")
+        if option in options:
+            raise SpecError(f"option {option!r:.40} is given twice in {text!r:.80}")
+        options[option] = _value(value.strip())
     return name.strip(), options
 
 

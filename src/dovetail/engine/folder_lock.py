@@ -23,18 +23,21 @@ def take_lock(folder: Path) -> IO[str]:
     DovetailError
         When another process is working there, or the lock is a link.
     OSError
-        When nothing can be written there.
+        When nothing can be written or locked there.
     """
     file = open_own(folder / NAME, "a")
-    end = time.monotonic() + _PATIENCE
-    while not _locked(file):
-        if time.monotonic() > end:
-            file.close()
-            raise DovetailError(
-                f"another process is working in {folder}; wait for it, or take another folder"
-            )
-        time.sleep(0.02)
-    os.utime(file.fileno() if os.utime in os.supports_fd else folder / NAME)
+    try:
+        end = time.monotonic() + _PATIENCE
+        while not _locked(file):
+            if time.monotonic() > end:
+                raise DovetailError(
+                    f"another process is working in {folder}; wait for it, or take another folder"
+                )
+            time.sleep(0.02)
+        os.utime(file.fileno() if os.utime in os.supports_fd else folder / NAME)
+    except BaseException:
+        file.close()
+        raise
     return file
 
 
@@ -62,6 +65,6 @@ def _locked(file: IO[str], *, shared: bool = False) -> bool:
         return True
     try:
         fcntl.flock(file.fileno(), (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
-    except OSError:
+    except BlockingIOError:  # any other error is no sign of another process: some network disks have no locks
         return False
     return True

@@ -1,4 +1,4 @@
-"""Units on this machine: on every GPU, else on every core."""
+"""Units on this machine: on every GPU, with what needs none on the cores beside; without a GPU on every core."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from queue import Empty, Queue
 from typing import IO
 
-from ..recipes import Unit
-from .machine import places
+from ..recipes import Unit, find_work
+from . import machine
 from .outcome import Outcome
 from .perform import perform
 
@@ -27,29 +27,38 @@ class LocalEngine:
     Parameters
     ----------
     jobs : int, optional
-        Workers on each GPU, or on the CPU; see `places`. Several on one GPU pay where one unit does not fill it, best
-        with NVIDIA's Multi-Process Service running.
+        Workers on each GPU, or on the CPU; see `machine.places`. Several on one GPU pay where one unit does not fill
+        it, best with NVIDIA's Multi-Process Service running.
     device : str, optional
-        Work there only.
+        Work there only; what has no use for a GPU runs on the CPU all the same.
+
+    Attributes
+    ----------
+    places : list of str
+        The device of each worker; beside GPUs, units that have no use for one get workers of their own.
     """
 
     def __init__(self, *, jobs: int | None = None, device: str | None = None) -> None:
-        self.places = places(jobs, device)
+        self.places = machine.places(jobs, device)
 
     def run(self, units: Sequence[Unit]) -> Iterator[Outcome]:
         """Do units and yield what became of each, in the order in which they end."""
-        if len(self.places) == 1 or len(units) <= 1:
-            for unit in units:
-                yield perform(unit, self.places[0])
+        shares = self._shares(units)
+        if sum(min(len(places), len(share)) for places, share in shares) <= 1:
+            for places, share in shares:
+                for unit in share:
+                    yield perform(unit, places[0])
             return
-        waiting: Queue[Unit] = Queue()
-        for unit in units:
-            waiting.put(unit)
         done: Queue[Outcome | BaseException] = Queue()
-        crew = [_Worker(place) for place in self.places[: len(units)]]
+        crew: list[_Worker] = []
         try:
-            for worker in crew:
-                threading.Thread(target=worker.serve, args=(waiting, done), daemon=True).start()
+            for places, share in shares:
+                waiting: Queue[Unit] = Queue()
+                for unit in share:
+                    waiting.put(unit)
+                for place in places[: len(share)]:
+                    crew.append(_Worker(place))
+                    threading.Thread(target=crew[-1].serve, args=(waiting, done), daemon=True).start()
             for _ in units:
                 outcome = _next(done)
                 if isinstance(outcome, BaseException):
@@ -58,6 +67,21 @@ class LocalEngine:
         finally:
             for worker in crew:
                 worker.stop()
+
+    def _shares(self, units: Sequence[Unit]) -> list[tuple[list[str], list[Unit]]]:
+        """Return units with the places that do them: GPUs are kept free of what has no use for one."""
+        if self.places[0] == "cpu":
+            return [(self.places, list(units))]
+        on_gpu = [unit for unit in units if _uses_gpu(unit)]
+        on_cpu = [unit for unit in units if not _uses_gpu(unit)]
+        cores = machine.places(device="cpu")
+        # Whatever works on a GPU takes a core too.
+        return [(self.places, on_gpu), (cores[len(self.places) :] or cores[:1], on_cpu)]
+
+
+def _uses_gpu(unit: Unit) -> bool:
+    """Whether networks train in a unit that may do so on a GPU."""
+    return bool(find_work(unit.work).load(unit.settings).net)
 
 
 def _next(done: Queue[Outcome | BaseException]) -> Outcome | BaseException:
@@ -94,7 +118,7 @@ class _Worker:
             self.stop()
 
     def _do(self, unit: Unit) -> Outcome:
-        status = 0
+        status, begun = 0, os.fstat(self._messages.fileno()).st_size
         for _ in range(_ATTEMPTS):
             process = self._start()
             if process is None:
@@ -112,7 +136,7 @@ class _Worker:
             status = process.wait()
             if self._stopped:
                 break
-        said = self._last_words()
+        said = self._last_words(begun)
         return Outcome(
             unit,
             error=f"the process that did it died {_ATTEMPTS} times ({_reason(status)}){said and ': '}{said}",
@@ -136,8 +160,9 @@ class _Worker:
             )
         return self._process
 
-    def _last_words(self) -> str:
-        self._messages.seek(0)
+    def _last_words(self, begun: int) -> str:
+        """Return the last line that the process wrote since its messages were so many bytes; the rest is of others."""
+        self._messages.seek(begun)
         lines = self._messages.read().decode(errors="replace").split("\n")
         return next((line.strip()[:200] for line in reversed(lines) if line.strip()), "")
 

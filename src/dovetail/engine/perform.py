@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 import torch
 from threadpoolctl import threadpool_limits
@@ -30,8 +30,9 @@ def perform(unit: Unit, device: str) -> Outcome:
         canonical(row)  # what is not JSON would be lost
     except DovetailError as error:
         return Outcome(unit, error=str(error))
-    except torch.OutOfMemoryError as error:
-        return Outcome(unit, error=f"{device} has too little memory: {str(error).splitlines()[0]}")
+    except (torch.OutOfMemoryError, MemoryError) as error:
+        reason = (str(error).splitlines() or ["it is full"])[0]
+        return Outcome(unit, error=f"{device} has too little memory: {reason}")
     except Exception as error:
         return Outcome(
             unit, error=f"internal error: {type(error).__name__}: {error}", trace=traceback.format_exc()
@@ -46,16 +47,15 @@ def device_name(device: torch.device) -> str:
 
 @contextmanager
 def _settled(device: torch.device) -> Iterator[None]:
-    """Set threads and precision for a unit, and put them back."""
+    """Set threads, precision and GPU for a unit, and put them back."""
     threads, precision = torch.get_num_threads(), torch.get_float32_matmul_precision()
     torch.set_num_threads(1)
     if device.type == "cuda":
         # Products of float32 matrices in TF32: a relative error of 3e-4, far below the spread between seeds, and
         # a step of the paper's networks takes 20 % less (docs/performance.md).
         torch.set_float32_matmul_precision("high")
-        torch.cuda.set_device(device)
     try:
-        with threadpool_limits(1):
+        with torch.cuda.device(device) if device.type == "cuda" else nullcontext(), threadpool_limits(1):
             yield
     finally:
         torch.set_num_threads(threads)

@@ -15,12 +15,12 @@ import time
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import torch
 
 from .._version import __version__
+from ..data.sources import expand_user
 from ..errors import DovetailError, SpecError
 from ..recipes import Unit
 from .outcome import Outcome
@@ -210,5 +210,5 @@ def _environment() -> dict[str, str]:
     """Return what is set for all workers: one thread each, and where the data is."""
     found = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     if folder := os.environ.get("DOVETAIL_DATA"):
-        found["DOVETAIL_DATA"] = str(Path(folder).expanduser().absolute())
+        found["DOVETAIL_DATA"] = str(expand_user(folder).absolute())
     return found

@@ -51,7 +51,8 @@ def reproduce(
     address : str, optional
         Of the Ray cluster; the one that Ray finds by itself if not given.
     jobs : int, optional
-        Workers on each GPU, or on the CPU. Default: one on each GPU; without a GPU one on each core.
+        Workers on each GPU, or on the CPU. Default: one on each GPU; without a GPU one on each core, as far as memory
+        allows.
     device : str, optional
         Work there only, such as ``"cpu"`` or ``"cuda:0"``.
     progress : bool

@@ -31,7 +31,7 @@ def read_results(path: Path) -> dict[str, Finished]:
                 Unit(content["work"], content["settings"]), content["row"], float(content["seconds"]),
                 content["device"], content["dovetail"],
             )  # fmt: skip
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
             raise FileFormatError(
                 f"line {number} of {path} is damaged; delete that line, and its unit will be done again"
             ) from error

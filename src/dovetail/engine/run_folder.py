@@ -74,6 +74,7 @@ class RunFolder:
                 f"cannot write into the folder {path}: {error.strerror}; choose another"
             ) from error
         try:
+            check_folder_is(path, recipe, scale)  # again: another run may have begun here meanwhile
             if not _config(path):
                 self._write_config({"recipe": recipe.name, "scale": scale, **versions()})
             results_file.mend(self._results)
@@ -130,7 +131,11 @@ class RunFolder:
 
 def check_folder_is(path: Path, recipe: Recipe, scale: Scale) -> None:
     """Refuse a folder that holds another run, files that are not a run's but would be overwritten, or links."""
-    if path.exists() and not path.is_dir():
+    try:
+        is_file = path.exists() and not path.is_dir()
+    except OSError as error:  # such as a name that is too long
+        raise DovetailError(f"cannot look into the folder {path}: {error.strerror}") from error
+    if is_file:
         raise DovetailError(f"cannot make the folder {path}: there is a file of that name")
     for name in _OWN:
         check_own(path / name)

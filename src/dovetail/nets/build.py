@@ -132,7 +132,7 @@ def seeded(seed: int) -> Iterator[None]:
     >>> bool((first.weight == again.weight).all())
     True
     """
-    if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed < 2**63:
+    if not _is_whole(seed) or not 0 <= seed < 2**63:
         raise SpecError(f"a seed must be a whole number from 0 to 2**63 - 1; got {seed!r:.80}")
     with torch.random.fork_rng(devices=[]), torch.device("cpu"):
         # torch.manual_seed would also reseed the GPUs, whose state is not saved here.
@@ -149,14 +149,18 @@ def _assemble(spec: NetSpec, input_shape: tuple[int, ...], outputs: int) -> nn.M
 
 
 def _check_shapes(input_shape: tuple[int, ...], outputs: int) -> None:
-    if not input_shape or not all(isinstance(size, int) and size > 0 for size in input_shape):
+    if not input_shape or not all(_is_whole(size) and size > 0 for size in input_shape):
         raise ShapeError(f"an input shape is one or more positive whole numbers; got {input_shape!r:.80}")
     if len(input_shape) > _MAX_DIMENSIONS:
         raise ShapeError(f"an input shape has at most {_MAX_DIMENSIONS} dimensions, not {len(input_shape)}")
     if max(input_shape) > _MAX_INPUTS or math.prod(input_shape) > _MAX_INPUTS:
         raise ShapeError(f"input shape {input_shape!r:.80} has more than {_MAX_INPUTS} values")
-    if not isinstance(outputs, int) or not 1 <= outputs <= _MAX_OUTPUTS:
+    if not _is_whole(outputs) or not 1 <= outputs <= _MAX_OUTPUTS:
         raise ShapeError(f"a network has from 1 to {_MAX_OUTPUTS} outputs; got {outputs!r:.80}")
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 @lru_cache(maxsize=256)

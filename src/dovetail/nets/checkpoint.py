@@ -5,7 +5,6 @@ from __future__ import annotations
 import pickle
 import re
 import warnings
-import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -53,24 +52,19 @@ def load_checkpoint(path: str | Path) -> dict[str, Tensor]:
     {'weight': (3, 2), 'bias': (3,)}
     """
     path = Path(path)
-    if not path.is_file():
-        raise FileFormatError(
-            f"{str(path)!r} is {'a folder' if path.is_dir() else 'not there'}; name a file of weights"
-        )
     try:
+        if not path.is_file():
+            raise FileFormatError(
+                f"{str(path)!r} is {'a folder' if path.is_dir() else 'not there'}; name a file of weights"
+            )
         content = _in_order(load_file(path)) if is_safetensors(path) else _load_torch(path)
     except SafetensorError as error:
         raise FileFormatError(
             f"{str(path)!r} cannot be read: it is damaged or cut short ({_first_line(error)})"
         ) from error
-    except (
-        OSError,
-        RuntimeError,
-        ValueError,
-        EOFError,
-        KeyError,
-        zipfile.BadZipFile,
-    ) as error:
+    except OSError as error:
+        raise FileFormatError(f"{str(path)!r} cannot be read: {error.strerror or error}") from error
+    except (RuntimeError, ValueError, KeyError) as error:
         raise FileFormatError(f"{str(path)!r} cannot be read: {_first_line(error)}") from error
     return _tensors(content, path)
 

@@ -25,8 +25,6 @@ def check_training(
     """Refuse a fit that cannot work."""
     for name, value in (("epochs", training.epochs), ("batch_size", training.batch_size)):
         check_count(name, value)
-    for name in {"loss", "train_loss"} & set(training.metrics):
-        raise TrainingError(f"a metric cannot be called {name!r}, which is what the objective gives")
     if val is None and (
         training.patience is not None or training.goal is not None or training.monitor != "loss"
     ):
@@ -39,10 +37,10 @@ def check_training(
         raise TrainingError(
             "subsets fill up short batches, which would enter batch-norm statistics; leave one out"
         )
-    if batch_norm and len(train) % training.batch_size == 1:
+    if batch_norm and (training.batch_size == 1 or len(train) % training.batch_size == 1):
         raise TrainingError(
-            f"{len(train)} samples in batches of {training.batch_size} leave a last batch of one, on which batch norm "
-            f"is undefined; use another batch_size, e.g. {training.batch_size + 1}"
+            f"{len(train)} samples in batches of {training.batch_size} leave a batch of one, on which batch norm is "
+            "undefined; use another batch_size"
         )
 
 
@@ -94,11 +92,12 @@ def check_seeds(seeds: Sequence[int]) -> tuple[int, ...]:
 
 def check_device(device: torch.device | str | None) -> torch.device:
     """Return the device, the first GPU if none is named."""
+    gpus = torch.cuda.device_count() if torch.cuda.is_available() else 0
     try:
-        chosen = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+        chosen = torch.device(("cuda" if gpus else "cpu") if device is None else device)
     except RuntimeError as error:
         raise TrainingError(f"there is no device {device!r}; use 'cpu' or 'cuda'") from error
-    if chosen.type not in ("cpu", "cuda") or (chosen.type == "cuda" and not torch.cuda.is_available()):
+    if (chosen.index or 0) >= {"cpu": 1, "cuda": gpus}.get(chosen.type, 0):
         raise TrainingError(f"device {str(chosen)!r} cannot be used here; use 'cpu' or, with a GPU, 'cuda'")
     return chosen
 

@@ -11,7 +11,7 @@ from ..data.dataset import Split
 from .graph import Captured
 from .masking import patterns_of
 from .noise import Noise, hash64, keys_at, member_keys
-from .optimisers import Adam
+from .optimisers import Adam, step_sizes
 from .order import epoch_orders
 from .perceptrons import Perceptrons
 from .steppers import StepTensors, make_stepper
@@ -102,14 +102,13 @@ class Drill:
 
     def _make_stepper(self) -> None:
         tensors = StepTensors(
-            [self.stack.values], [self._pattern], [[self._mean], [self._square]], self._taken, self._sizes()
+            [self.stack.values],
+            [self._pattern],
+            [[self._mean], [self._square]],
+            self._taken,
+            step_sizes(self._how.optimiser, len(self.stack)),
         )
         self._stepper = make_stepper(self._how.optimiser, tensors, skipping=False)
-
-    def _sizes(self) -> list[float]:
-        lr = self._how.optimiser.lr
-        assert isinstance(lr, float)
-        return [lr] * len(self.stack)
 
     @torch.no_grad()
     def train(self, stream: int) -> Best:

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from ..data.dataset import Split, Task
+from ..errors import TrainingError
 from .batch_norm import average_stacked
 from .checks import check_fits_outputs, check_member_values, check_own
 from .evaluate import Evaluator, Scores, predict
@@ -133,6 +134,8 @@ class MeasuredMembers(Members):
 
 def metrics_for(task: Task, metrics: Mapping[str, Objective] | None) -> Mapping[str, Objective]:
     """Return the metrics to use: the given ones, or those that fit the task."""
+    for name in {"loss", "train_loss"} & set(metrics or ()):
+        raise TrainingError(f"a metric cannot be called {name!r}, which is what the objective gives")
     if metrics is not None:
         return metrics
     return {"accuracy": ACCURACIES[task]} if task in ACCURACIES else {}

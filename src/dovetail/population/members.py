@@ -65,10 +65,12 @@ class Members:
         return unstack(self._example(), self.params, self.buffers, place).to(self.device)
 
     def select(self, members: Sequence[int] | Tensor) -> Self:
-        """Return a population of copies of some members, in the given order."""
+        """Return a population of copies of some members: their places, in any order, or a mask over all."""
         index = torch.as_tensor(members).cpu()
-        index = index.nonzero().flatten() if index.dtype == torch.bool else index.long()
-        if not len(index) or int(index.min()) < 0 or int(index.max()) >= len(self):
+        if index.dtype == torch.bool and index.shape == (len(self),):
+            index = index.nonzero().flatten()
+        whole = index.dim() == 1 and index.dtype != torch.bool and not index.is_floating_point()
+        if not whole or not len(index) or int(index.min()) < 0 or int(index.max()) >= len(self):
             raise ShapeError(
                 f"cannot select {members!r:.80} of {len(self)} members; name some of 0 to {len(self) - 1}"
             )

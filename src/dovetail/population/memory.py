@@ -11,7 +11,6 @@ and past the caches they get slower (docs/performance.md).
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 
 import torch
@@ -96,13 +95,8 @@ def evaluation_batch(cost: MemberCost, members: int, device: torch.device) -> in
     return max(16, _EVALUATION[device.type] // (members * cost.sample))
 
 
-def free_memory(device: torch.device) -> int:
-    """Return the bytes that are free on a device."""
-    if device.type == "cuda":
-        # What torch has reserved but does not use is free for us too.
-        spare = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
-        return torch.cuda.mem_get_info(device)[0] + spare
-    try:
-        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, OSError, ValueError):  # systems that do not tell
-        return 2 * CPU_WORKING_SET
+def free_memory(gpu: torch.device) -> int:
+    """Return the bytes that are free on a GPU."""
+    # What torch has reserved but does not use is free for us too.
+    spare = torch.cuda.memory_reserved(gpu) - torch.cuda.memory_allocated(gpu)
+    return torch.cuda.mem_get_info(gpu)[0] + spare

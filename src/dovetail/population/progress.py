@@ -26,11 +26,11 @@ class FitProgress:
         wide = console.width >= _WIDE
         rated = wide and unit is not None
         self._bar = Progress(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=20 if wide else 6),
             TextColumn("{task.percentage:>3.0f} %"),
             TimeRemainingColumn(compact=True),
-            TextColumn("{task.fields[news]}"),
+            TextColumn("{task.fields[news]}", markup=False),
             *([TextColumn("{task.fields[rate]}")] if rated else []),
             console=console,
             transient=True,
@@ -60,10 +60,10 @@ def _short(number: float) -> str:
 
     Examples
     --------
-    >>> _short(950), _short(12_345), _short(3_200_000)
-    ('950', '12k', '3.2M')
+    >>> _short(950), _short(12_345), _short(147_000), _short(3_200_000)
+    ('950', '12k', '147k', '3.2M')
     """
     for size, letter in ((1e6, "M"), (1e3, "k")):
         if number >= size:
-            return f"{number / size:.2g}{letter}"
+            return f"{number / size:.{int(number < 10 * size)}f}{letter}"
     return f"{number:.0f}"

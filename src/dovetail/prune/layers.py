@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import torch
@@ -67,10 +67,7 @@ def find_layers(tensors: Mapping[str, torch.Tensor], *, population: bool = False
         if len(shape) >= 2:
             layers.append(Layer(name, (), shape[0], shape[1], len(shape) > 2))
         elif len(shape) == 1 and layers and shape[0] == layers[-1].units:
-            last = layers[-1]
-            layers[-1] = Layer(
-                last.weight, (*last.vectors, name), last.units, last.inputs, last.convolutional
-            )
+            layers[-1] = replace(layers[-1], vectors=(*layers[-1].vectors, name))
     return layers
 
 

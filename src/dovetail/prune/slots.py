@@ -82,6 +82,8 @@ def _checked_owners(
     population: bool,
 ) -> torch.Tensor:
     """Return which owners' shares each member has, ``[members, owners]``."""
+    if owners < 1:
+        raise SpecError(f"a network is shared by at least one owner; got owners={owners}")
     if isinstance(owner, int) and population:
         raise SpecError(f"a population needs a sequence of owners, one for each member; got {owner!r:.80}")
     members = list(owner) if population and not isinstance(owner, int) else [owner]

@@ -15,15 +15,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from .unit import Unit
 from .works import Load, find_work
 
 if TYPE_CHECKING:
     from torch import nn
-
-DeviceKind = Literal["cpu", "cuda"]
 
 
 @dataclass(frozen=True)

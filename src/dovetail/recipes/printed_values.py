@@ -30,7 +30,7 @@ def read_published(name: PublishedFile) -> tuple[Mapping[str, str], ...]:
 
 
 def published(name: PublishedFile, **labels: object) -> Quantity | None:
-    """Return the one quantity whose row has these labels, or nothing where the paper has a dash.
+    """Return the quantity whose row has these labels; nothing where the paper has a dash, or no such row.
 
     Examples
     --------

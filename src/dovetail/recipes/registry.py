@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 
-from ..errors import unknown_name
+from ..errors import SpecError, unknown_name
 from .recipe import Recipe
 
 _NAMES = {
@@ -43,11 +43,13 @@ def find_recipe(name: str) -> Recipe:
     >>> find_recipe("maxent/table4") is find_recipe("table4")
     True
     """
-    for paper, names in _NAMES.items():
-        short = name.removeprefix(f"{paper}/")
-        if short in names:
-            return _recipe(paper, short)
-    raise unknown_name("recipe", name, [known for names in _NAMES.values() for known in names])
+    short = name.rpartition("/")[2]
+    homes = {known: home for home, names in _NAMES.items() for known in names}
+    if short not in homes:
+        raise unknown_name("recipe", short, homes)
+    if name not in (short, f"{homes[short]}/{short}"):
+        raise SpecError(f"unknown recipe {name!r}; did you mean '{homes[short]}/{short}'?")
+    return _recipe(homes[short], short)
 
 
 def _recipe(paper: str, name: str) -> Recipe:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -96,3 +97,14 @@ def canonical(value: object) -> str:
     '{"a":null,"b":[1,2]}'
     """
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+
+
+def plain_numbers(values: Iterable[float | None]) -> list[float | None]:
+    """Return numbers as rows hold them: six digits after the point, None for what is not there or not finite.
+
+    Examples
+    --------
+    >>> plain_numbers([1 / 3, None, math.inf])
+    [0.333333, None, None]
+    """
+    return [None if value is None or not math.isfinite(value) else round(float(value), 6) for value in values]

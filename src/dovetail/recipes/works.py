@@ -34,7 +34,7 @@ class Load:
     Attributes
     ----------
     net : str
-        Spec of the networks that train; empty if none do.
+        Spec of the networks that train; empty if none do, and so no GPU is of use.
     input_shape : tuple of int
         Shape of one sample.
     outputs : int

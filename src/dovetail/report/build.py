@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from ..errors import DovetailError
 from ..writing import check_folder
 from .page import Page
 from .pages import audit_page, parts_page, run_page, sculpture_page
-from .sources import AuditSource, PartsSource, RunSource, open_source
+from .sources import (
+    AuditSource,
+    PartsSource,
+    RunSource,
+    SculptureSource,
+    Source,
+    folders_inside,
+    open_source,
+)
 
 _GENERATOR = b'<meta name="generator" content="dovetail '
+_MOST_NAMED = 10
+"""Damaged files."""
 _HEAD = 2000
 """Bytes of a file within which a page of ours says so."""
 
@@ -42,7 +53,8 @@ def build_report(
     Raises
     ------
     DovetailError
-        When there is nothing at the path that a report can be made of, or it is damaged.
+        When there is nothing at the path that a report can be made of, or it is damaged. Of many files the page names
+        those that are damaged, and is about the others.
 
     Examples
     --------
@@ -55,11 +67,31 @@ def build_report(
     if samples is not None and samples < 1:
         raise DovetailError(f"samples is how many to measure on, 1 or more; got {samples}")
     source = open_source(path)
+    if data is not None and not (measure and isinstance(source, PartsSource)):
+        raise DovetailError(
+            f"data ({data!r:.80}) is to measure specialists on, and here none are measured; leave it out"
+        )
     if isinstance(source, RunSource):
-        return run_page(source)
-    if isinstance(source, PartsSource):
-        return parts_page(source, measure=measure, data=data, samples=samples, progress=progress)
-    return audit_page(source) if isinstance(source, AuditSource) else sculpture_page(source)
+        page = run_page(source)
+    elif isinstance(source, PartsSource):
+        page = parts_page(source, measure=measure, data=data, samples=samples, progress=progress)
+    elif isinstance(source, AuditSource):
+        page = audit_page(source)
+    else:
+        page = sculpture_page(source)
+    page.left_out = list(_left_out(source, path))
+    page.intro += "".join(f"\n\nNot in this report: {what}." for what in page.left_out)
+    return page
+
+
+def _left_out(source: Source, path: str | Path) -> Iterator[str]:
+    """Give what lies at the path and is not in the report."""
+    damaged = source.damaged if isinstance(source, PartsSource | SculptureSource) else ()
+    yield from damaged[:_MOST_NAMED]
+    if len(damaged) > _MOST_NAMED:
+        yield f"{len(damaged) - _MOST_NAMED} more files that are damaged"
+    if inside := folders_inside(path):
+        yield f"the folders inside ({inside}); make one of each"
 
 
 def write_report(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..colours import GREY, line_colours
 from ..specialists.connectivity import TOLERANCE
@@ -22,6 +21,7 @@ from ..specialists.plot_style import (
     shortened,
     spread,
 )
+from .chart_frame import empty_figure, plain, titled
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -41,7 +41,7 @@ def confusion_chart(score: Score) -> Figure:
     ('<b>a</b>', '<b>b</b>', 'c')
     """
     names = _class_names(score)
-    figure = _figure("largest output", "true class", height=500)
+    figure = empty_figure("largest output", "true class", height=500)
     figure.add_heatmap(
         x=names, y=names, z=row_shares(score.confusion).tolist(), zmin=0, zmax=1, text=score.confusion.tolist(),
         texttemplate="%{text}" if len(names) <= MOST_COUNTS else None, colorscale="Blues",
@@ -65,7 +65,7 @@ def per_class_chart(score: Score, what: PerClass = "accuracy") -> Figure:
     ['rewarded', 'other classes']
     """
     values, names = per_class_values(score, what), _class_names(score)
-    figure = _figure("class", PER_CLASS_LABELS[what])
+    figure = empty_figure("class", PER_CLASS_LABELS[what])
     for kind, colour in (("rewarded", REWARDED_COLOUR), ("other classes", OTHER_COLOUR)):
         mine = [
             n
@@ -104,7 +104,7 @@ def reliability_chart(score: Score) -> Figure:
     'expected calibration error 0.000'
     """
     count, confidence, accuracy = score.reliability[score.reliability[:, 0] > 0].T.tolist()
-    figure = _figure("confidence (mean of a bin)", "accuracy (share of samples)")
+    figure = empty_figure("confidence (mean of a bin)", "accuracy (share of samples)")
     figure.add_scatter(
         x=[0, 1], y=[0, 1], mode="lines", line={"color": GREY, "dash": "dash", "width": 1},
         name="as right as confident", hoverinfo="skip",
@@ -117,7 +117,7 @@ def reliability_chart(score: Score) -> Figure:
     figure.update_xaxes(range=[0, 1.03])
     figure.update_yaxes(range=[0, 1.03])
     figure.update_layout(legend={"orientation": "v", "x": 1, "xanchor": "right", "y": 0})
-    return _titled(figure, f"expected calibration error {score.calibration_error:.3f}")
+    return titled(figure, f"expected calibration error {score.calibration_error:.3f}")
 
 
 def connectivity_chart(paths: Sequence[Connectivity]) -> Figure:
@@ -131,9 +131,9 @@ def connectivity_chart(paths: Sequence[Connectivity]) -> Figure:
     >>> connectivity_chart([Connectivity("3", "8", t, t + 1, torch.tensor([0.0, 1.5, 0.0]))]).data[0].name
     '3 → 8'
     """
-    figure = _figure("t, place on the path", "loss above the straight line (%)")
+    figure = empty_figure("t, place on the path", "loss above the straight line (%)")
     for path, colour in zip(paths, line_colours(len(paths)), strict=True):
-        name = _plain(f"{shortened(path.first)} → {shortened(path.second)}")
+        name = plain(f"{shortened(path.first)} → {shortened(path.second)}")
         figure.add_scatter(
             x=path.t.tolist(), y=path.relative.tolist(), mode="lines", name=name, line_color=colour,
             hovertemplate=f"{name}<br>t = %{{x:.2f}}: %{{y:.2f}} %<extra></extra>",
@@ -142,7 +142,7 @@ def connectivity_chart(paths: Sequence[Connectivity]) -> Figure:
     ticks = {0: "0<br>first", 0.25: "¼", 0.5: "½<br>sum", 0.75: "¾", 1: "1<br>second"}
     figure.update_xaxes(tickvals=list(ticks), ticktext=list(ticks.values()), range=[-0.02, 1.02])
     figure.update_layout(margin={"r": 30}, showlegend=1 < len(paths) <= MOST_NAMES)
-    return _titled(figure, figure.data[0].name) if len(paths) == 1 else figure
+    return titled(figure, figure.data[0].name) if len(paths) == 1 else figure
 
 
 def merge_curve_chart(curves: Mapping[str, MergeCurve]) -> Figure:
@@ -157,19 +157,20 @@ def merge_curve_chart(curves: Mapping[str, MergeCurve]) -> Figure:
     >>> [trace.name for trace in chart.data if trace.showlegend]
     ['sum']
     """
-    figure = _figure("specialists merged", "rewarded accuracy (mean ± sd)")
+    figure = empty_figure("specialists merged", "rewarded accuracy (mean ± sd)")
     for (name, curve), colour in zip(curves.items(), line_colours(len(curves)), strict=True):
         merged = list(range(1, curve.accuracy.shape[1] + 1))
         mean, sd = curve.accuracy.mean(0), spread(curve.accuracy)
+        high, low = (mean + sd).clamp(max=1), (mean - sd).clamp(min=0)  # accuracies are from 0 to 1
         figure.add_scatter(
-            x=merged + merged[::-1], y=(mean + sd).tolist() + (mean - sd).flip(0).tolist(), fill="toself", opacity=0.2,
+            x=merged + merged[::-1], y=high.tolist() + low.flip(0).tolist(), fill="toself", opacity=0.2,
             fillcolor=colour, line={"width": 0}, mode="lines", hoverinfo="skip", showlegend=False,
-            legendgroup=_plain(name),
+            legendgroup=plain(name),
         )  # fmt: skip
         figure.add_scatter(
-            x=merged, y=mean.tolist(), mode="lines+markers", line_color=colour, name=_plain(name),
-            customdata=sd.tolist(), legendgroup=_plain(name), showlegend=list(curves) != [""],
-            hovertemplate=f"{_plain(name)}<br>%{{x}} merged: %{{y:.4f}} ± %{{customdata:.4f}}<extra></extra>",
+            x=merged, y=mean.tolist(), mode="lines+markers", line_color=colour, name=plain(name),
+            customdata=sd.tolist(), legendgroup=plain(name), showlegend=list(curves) != [""],
+            hovertemplate=f"{plain(name)}<br>%{{x}} merged: %{{y:.4f}} ± %{{customdata:.4f}}<extra></extra>",
         )  # fmt: skip
     steps = max((curve.accuracy.shape[1] for curve in curves.values()), default=1)
     figure.update_xaxes(dtick=math.ceil(steps / MOST_NAMES), tick0=1)
@@ -186,9 +187,9 @@ def probe_chart(audit: DropAudit) -> Figure:
     ('0.900', '0.800')
     """
     names, values = list(audit.probes), list(audit.probes.values())
-    figure = _figure("balanced accuracy", "", height=150 + 36 * len(names))
+    figure = empty_figure("balanced accuracy", "", height=150 + 36 * len(names))
     figure.add_bar(
-        x=[value - 0.5 for value in values], y=[_plain(name) for name in names], base=0.5, orientation="h",
+        x=[value - 0.5 for value in values], y=[plain(name) for name in names], base=0.5, orientation="h",
         text=[f"{value:.3f}" for value in values], textposition="auto",
         hovertemplate="%{y}: %{text}<extra></extra>",
         marker_color=[REWARDED_COLOUR if name == "composite without it" else OTHER_COLOUR for name in names],
@@ -197,26 +198,7 @@ def probe_chart(audit: DropAudit) -> Figure:
     figure.update_yaxes(
         type="category", autorange="reversed", ticks="outside", ticklen=6, tickcolor="rgba(0, 0, 0, 0)"
     )
-    return _titled(figure, _plain(f"linear probe for {shortened(audit.names)} (chance: .5)"))
-
-
-def _figure(x: str, y: str, height: int = 420) -> Figure:
-    from plotly.graph_objects import Figure
-
-    axis: dict[str, Any] = {"automargin": True, "zeroline": False}
-    # Pages bring a template of their own, and copying one of plotly's takes three times as long as all the rest.
-    return Figure(
-        layout={
-            "template": "none", "height": height, "margin": {"l": 10, "r": 10, "t": 40, "b": 10},
-            "xaxis": {"title": {"text": x}, **axis}, "yaxis": {"title": {"text": y}, **axis},
-            "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
-        }
-    )  # fmt: skip
-
-
-def _titled(figure: Figure, title: str) -> Figure:
-    place = {"x": 0.5, "y": 1, "yanchor": "top", "pad": {"t": 10}}
-    return figure.update_layout(title={"text": title, "font": {"size": 15}, **place}, margin={"t": 50})
+    return titled(figure, plain(f"linear probe for {shortened(audit.names)} (chance: .5)"))
 
 
 def _reference_line(figure: Figure, height: float, label: str) -> None:
@@ -229,10 +211,5 @@ def _reference_line(figure: Figure, height: float, label: str) -> None:
 
 def _class_names(score: Score) -> list[str]:
     """Return class names, those of rewarded classes in bold."""
-    names = [_plain(shortened(name)) for name in score.classes]
+    names = [plain(shortened(name)) for name in score.classes]
     return [f"<b>{name}</b>" if number in score.rewarded else name for number, name in enumerate(names)]
-
-
-def _plain(text: str) -> str:
-    """Return text that plotly shows as it stands: not as tags, formulas ($...$) or variables (%{...})."""
-    return escape(text).replace("$", "&#36;").replace("{", "&#123;")

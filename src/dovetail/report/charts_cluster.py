@@ -13,7 +13,7 @@ import numpy as np
 
 from ..cluster.null import Null
 from ..colours import GREY, LINE_COLOURS
-from .charts import _figure, _plain, _titled
+from .chart_frame import empty_figure, plain, titled
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -44,7 +44,7 @@ def null_chart(ncut: float, copies: Sequence[float], wanted: int | None = None) 
     (['3 of 50 shuffled copies', 'the network'], 'n-cut 1.5, z = -3.67, p = 0.25')
     """
     null = Null(ncut, np.array(copies, dtype=np.float64))
-    figure = _figure("n-cut (further left: more clusterable)", "copies", height=340)
+    figure = empty_figure("n-cut (further left: more clusterable)", "copies", height=340)
     title, top, ends = f"n-cut {ncut:.4g}", 1, [ncut]
     if len(copies):
         title += f", z = {null.z_score:.2f}, p = {null.p_value:.3g}"
@@ -68,7 +68,7 @@ def null_chart(ncut: float, copies: Sequence[float], wanted: int | None = None) 
     # Room beside the outermost, which would lie on the frame otherwise.
     room = 0.05 * (max(ends) - min(ends)) or 0.05 * max(1.0, ncut)
     figure.update_xaxes(range=[min(ends) - room, max(ends) + room])
-    return _titled(figure, title).update_layout(legend={"y": 1}, margin={"t": 70})
+    return titled(figure, title).update_layout(legend={"y": 1}, margin={"t": 70})
 
 
 def composition_chart(counts: Sequence[Sequence[int]], layers: Sequence[tuple[str, int]]) -> Figure:
@@ -87,9 +87,9 @@ def composition_chart(counts: Sequence[Sequence[int]], layers: Sequence[tuple[st
     >>> chart.data[0].z
     ([1.0, 0.5], [0.0, 0.5])
     """
-    figure = _figure("layer", "cluster", height=160 + 26 * min(len(counts), _MOST_CLUSTERS))
+    figure = empty_figure("layer", "cluster", height=160 + 26 * min(len(counts), _MOST_CLUSTERS))
     shares = [[count / max(size, 1) for count, (_, size) in zip(row, layers, strict=True)] for row in counts]
-    names, sizes = [_plain(name) for name, _ in layers], [size for _, size in layers]
+    names, sizes = [plain(name) for name, _ in layers], [size for _, size in layers]
     figure.add_heatmap(
         x=list(range(len(layers))), y=list(range(len(counts))),
         z=shares, zmin=0, zmax=max((max(row, default=0.0) for row in shares), default=0.0) or 1.0, colorscale="Blues",

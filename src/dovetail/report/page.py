@@ -48,6 +48,11 @@ class Page:
     intro : str
         A few words under the title.
 
+    Attributes
+    ----------
+    left_out : list of str
+        What lies where the report is about and is not in it, such as files that are damaged.
+
     Examples
     --------
     >>> import tempfile, pandas as pd
@@ -62,6 +67,7 @@ class Page:
     def __init__(self, title: str, intro: str = "") -> None:
         self.title = title
         self.intro = intro
+        self.left_out: list[str] = []
         self._blocks: list[str] = []
         self._sections: dict[str, str] = {}
         self._charts = 0
@@ -188,11 +194,12 @@ class Page:
 
     def to_html(self) -> str:
         """Return the page as it would be saved."""
-        scripts = ""
+        has_folds = any(block.startswith("<details") for block in self._blocks)
+        scripts = f"<script>\n{script('folds.js')}</script>\n" if has_folds else ""
         if self._charts:
             from plotly.offline import get_plotlyjs
 
-            scripts = (
+            scripts += (
                 "<noscript>The charts need JavaScript.</noscript>\n"
                 f"<script>{get_plotlyjs()}</script>\n<script>\n{script('chart_look.js', 'page.js')}</script>\n"
             )

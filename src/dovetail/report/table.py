@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
 Marks = Mapping[tuple[int, int], str]
 """Classes of cells, by row and column from 0."""
+
+LONG = 40
+"""Rows from which on a table is better folded, or in groups."""
 
 
 def table_html(table: pd.DataFrame, digits: int = 4, marks: Marks | None = None) -> str:
@@ -70,6 +73,33 @@ def table_html(table: pd.DataFrame, digits: int = 4, marks: Marks | None = None)
         rows.append(f"<tr>{''.join(cells)}</tr>")
     body = "\n".join(rows)
     return f"<table>\n<thead>\n<tr>{''.join(head)}</tr>\n</thead>\n<tbody>\n{body}\n</tbody>\n</table>"
+
+
+def row_groups(table: pd.DataFrame, labels: Sequence[str]) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Give a long table in groups, each with its name: by as few of the first labels as it takes; a short one as it is.
+
+    Parameters
+    ----------
+    table : DataFrame
+        What to show.
+    labels : sequence of str
+        The columns that say what a row is about, the most general first. Those that name the groups go.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"data": ["a"] * 30 + ["b"] * 30, "seed": range(60), "accuracy": 0.5})
+    >>> [(name, part.shape) for name, part in row_groups(table, ["data", "seed"])]
+    [('a', (30, 2)), ('b', (30, 2))]
+    """
+    for count in range(1, len(labels)) if len(table) > LONG else ():
+        by = list(labels[:count])
+        groups = list(table.groupby(by, sort=False, dropna=False))
+        if max(len(part) for _, part in groups) <= LONG:
+            for key, part in groups:
+                yield ", ".join(map(str, key)), part.drop(columns=by).reset_index(drop=True)
+            return
+    yield "", table
 
 
 def _classed(name: str) -> str:

@@ -59,8 +59,9 @@ def make_statue(
     first = cells.learned.index(place) * size
     own = cells.networks.select(torch.arange(first, first + size, device=cells.networks.values.device))
     histories = cells.steps[first : first + size]
-    edges = [steps[-1].edges for steps in histories]
-    chosen, tied = sparsest(edges, [steps[-1].loss for steps in histories])
+    ends = [accepted[-1] for accepted in histories]
+    edges = [end.edges for end in ends]
+    chosen, tied = sparsest(edges, [end.loss for end in ends])
     network, masks = _network(build, own, chosen)
     history = tuple(histories[chosen])
     unit_place, edge_place = divmod(chosen, shape[1])

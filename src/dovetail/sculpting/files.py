@@ -12,6 +12,7 @@ from safetensors import SafetensorError, safe_open
 
 from .._version import __version__
 from ..errors import FileFormatError
+from ..file_header import KEY
 from ..reading import number, parse, take, whole
 from ..writing import write_tensors
 from .pruning.search import Accepted
@@ -19,7 +20,7 @@ from .pruning.start import builder_of
 from .statue import Outcome, Statue
 
 SCHEMA = "dovetail.statue/1"
-_KEY, _MASK = "dovetail", "masks/"
+_MASK = "masks/"
 
 
 def save_statue(statue: Statue, path: str | Path) -> Path:
@@ -35,7 +36,7 @@ def save_statue(statue: Statue, path: str | Path) -> Path:
         "merge_threshold": statue.merge_threshold, "image_shape": statue.image_shape,
         "output_names": statue.output_names,
     }  # fmt: skip
-    return write_tensors(path, tensors, {_KEY: json.dumps(content)})
+    return write_tensors(path, tensors, {KEY: json.dumps(content)})
 
 
 def open_statue(path: str | Path) -> Statue:
@@ -61,18 +62,17 @@ def open_statue(path: str | Path) -> Statue:
         raise FileFormatError(f"there is no file {str(path)!r}")
     try:
         with safe_open(path, framework="pt") as file:
-            content = parse((file.metadata() or {}).get(_KEY, "null"))
+            content = parse((file.metadata() or {}).get(KEY, "null"))
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
         if not isinstance(content, dict) or content.get("schema") != SCHEMA:
-            raise ValueError(f"it is no sculpted network (its schema is not {SCHEMA!r})")
+            raise ValueError(f"its schema is not {SCHEMA!r}; dovetail inspect says what it is")
         if content["outcome"] not in get_args(Outcome):
             raise ValueError(f"unknown outcome {content['outcome']!r:.40}")
         masks = {n.removeprefix(_MASK): t.bool() for n, t in tensors.items() if n.startswith(_MASK)}
         state = {name: tensor for name, tensor in tensors.items() if not name.startswith(_MASK)}
         build = builder_of(content["widths"])
-        with torch.device(
-            "meta"
-        ):  # a short file may claim any widths: nothing is allocated before it bears them out
+        # A short file may claim any widths: nothing is allocated before it bears them out.
+        with torch.device("meta"):
             shapes = {name: tensor.shape for name, tensor in build().state_dict().items()}
         if shapes != {name: tensor.shape for name, tensor in state.items()}:
             raise ValueError("its weights do not fit its widths")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
+from ..axes import new_axes, plain_frame
 from ..colours import GREY, LINE_COLOURS
 
 if TYPE_CHECKING:
@@ -23,10 +24,7 @@ def plot_history(statue: Statue, ax: Axes | None = None) -> Axes:
     ax : Axes, optional
         Where to draw; a new figure by default.
     """
-    if ax is None:
-        from matplotlib import pyplot as plt
-
-        _, ax = plt.subplots(figsize=(6, 3.5), layout="constrained")
+    ax = ax or new_axes((6, 3.5))
     trainings, offset = [], 0
     for step, following in zip_longest(statue.history, statue.history[1:]):
         trainings.append(offset + step.round)
@@ -41,6 +39,6 @@ def plot_history(statue: Statue, ax: Axes | None = None) -> Axes:
     ax.set_yscale("log")
     ax.set_xlabel("round of training (dense, units, edges)")
     ax.set_ylabel("left")
-    ax.set_title(f"{statue.task}, seed {statue.seed}")
+    ax.set_title(f"{statue.task}, seed {statue.seed}", parse_math=False)
     ax.legend(frameon=False)
-    return ax
+    return plain_frame(ax)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
@@ -70,8 +70,8 @@ class Statue:
     edge_step: float | None = None
     grid: Tensor | None = None
     tied: int = 1
-    modularity_threshold: float = field(default=-0.2, repr=False)
-    merge_threshold: float = field(default=0.9, repr=False)
+    modularity_threshold: float = -0.2
+    merge_threshold: float = 0.9
     image_shape: tuple[int, int] | None = None
     output_names: tuple[str, ...] | None = None
 
@@ -148,7 +148,10 @@ class Statue:
                 "less (threshold)"
             )
             return "\n".join(lines)
-        lines.append(f"  network    {units} units, {self.edges} edges, density {self.density:.2%}")
+        network = f"{units} units, {self.edges} edges, density {self.density:.2%}"
+        lines.append(
+            f"  network    {network if self.edges else 'no edges: an answer that never changes does'}"
+        )
         lines.append(f"  accuracy   {self.accuracy:.2%} of validation, at least {self.threshold:.2%} asked")
         steps = [
             f"{what} {step:.1%}"

@@ -232,14 +232,15 @@ def _retrained(
     groups: dict[tuple[int, Settings], list[ClassSet]] = {}
     for part in after.specialists:
         groups.setdefault((part.seed, Settings.from_json(part.record.training)), []).append(part.rewarded)
-    parts: list[Specialist] = []
+    again: dict[tuple[int, Settings, ClassSet], Specialist] = {}
     for (seed, settings), sets in groups.items():
         options: Any = settings.to_json()
-        parts += train_specialists(
-            data, rewarded=sets, seed=seed, device=device, progress=progress, **options
-        )
-    by_set = {part.rewarded: part for part in parts}
-    ordered = [by_set[part.rewarded] for part in after.specialists]
+        team = train_specialists(data, rewarded=sets, seed=seed, device=device, progress=progress, **options)
+        again |= {(seed, settings, part.rewarded): part for part in team}
+    ordered = [
+        again[part.seed, Settings.from_json(part.record.training), part.rewarded]
+        for part in after.specialists
+    ]
     return after.of(ordered, weights=after.coefficients if after.method == "logits" else None, force=True)
 
 

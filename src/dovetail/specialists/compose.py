@@ -18,10 +18,11 @@ from .part import Part
 from .specialist import Specialist
 
 
-def added(first: Part, second: Part) -> Composite:
+def added(first: Part, second: Part, *, force: bool = False) -> Composite:
     """Return ``first + second``: a plain sum, or composed as those of the two that were composed otherwise.
 
-    A plain sum takes on the method of what it is added to, so the order of adding does not matter.
+    A plain sum takes on the method of what it is added to, so the order of adding does not matter. ``force`` is that
+    of `compose`.
     """
     others = [part for part in (first, second) if isinstance(part, Composite) and not part.is_plain]
     if len(others) == 2 and (clash := _clash(*others)):
@@ -33,7 +34,9 @@ def added(first: Part, second: Part) -> Composite:
         weights = [*others[0].weights, *others[1].weights]
     like = others[0] if others else Composite(first.specialists)
     return like.of(
-        [*first.specialists, *second.specialists], weights=weights if like.method == "logits" else None
+        [*first.specialists, *second.specialists],
+        weights=weights if like.method == "logits" else None,
+        force=force,
     )
 
 

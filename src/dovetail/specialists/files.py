@@ -17,6 +17,7 @@ from torch import Tensor
 
 from ..data.dataset import is_finite
 from ..errors import FileFormatError
+from ..file_header import KEY
 from ..writing import write_tensors
 from .basis import Basis
 from .composite import Composite
@@ -25,8 +26,6 @@ from .networks import network_of
 from .packed import Packed, State
 from .part import Part
 from .specialist import Specialist
-
-_KEY = "dovetail"
 
 Read = TypeVar("Read")
 
@@ -51,7 +50,7 @@ def save(part: Part, path: str | Path) -> Path:
         tensors |= {f"merged/{name}": tensor for name, tensor in part.statistics.items()}
     # A specialist may be in a composite twice, and safetensors refuses tensors that share memory.
     apart = {name: tensor.clone() for name, tensor in tensors.items()}
-    return write_tensors(path, apart, {_KEY: write_manifest(part)})
+    return write_tensors(path, apart, {KEY: write_manifest(part)})
 
 
 def open_file(path: str | Path) -> Specialist | Composite:
@@ -110,10 +109,11 @@ def _manifest(path: Path) -> Manifest:
     if path.is_dir():
         raise FileFormatError("it is a folder; name the files in it")
     with safe_open(path, framework="pt") as file:
-        text = (file.metadata() or {}).get(_KEY)
+        text = (file.metadata() or {}).get(KEY)
     if text is None:
         raise FileFormatError(
-            "it is a safetensors file without dovetail's manifest; make specialists with train_specialists"
+            "it is a safetensors file without dovetail's manifest; make specialists with train_specialists; weights of "
+            "other programs are for dovetail audit and dovetail modules"
         )
     return read_manifest(text)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from ..data.dataset import Dataset
-from ..errors import DovetailError
+from ..errors import DovetailError, FileFormatError
 from .basis import Basis
 from .class_sets import ClassSet
 from .files import open_file
@@ -33,6 +33,8 @@ def make_folder(path: str | Path) -> Path:
     folder = Path(path)
     try:
         folder.mkdir(parents=True, exist_ok=True)
+    except FileExistsError as error:
+        raise DovetailError(f"cannot make the folder {folder}: it is a file; choose another name") from error
     except OSError as error:
         raise DovetailError(f"cannot make the folder {folder}: {error.strerror or error}") from error
     if not os.access(folder, os.W_OK):  # better to know before hours of training than after
@@ -61,7 +63,12 @@ def find_trained(
         path = folder / file_name(data.name, ids, seed)
         if not path.exists() or replace:
             continue
-        part = open_file(path)
+        try:
+            part = open_file(path)
+        except FileFormatError as error:
+            raise FileFormatError(
+                f"{error}; delete it to train it again, or replace all (--force)"
+            ) from error
         if (
             not isinstance(part, Specialist)
             or part.rewarded != ids

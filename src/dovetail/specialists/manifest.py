@@ -73,7 +73,10 @@ def read_manifest(text: str) -> Manifest:
         raise FileFormatError("its manifest is not a JSON object")
     schema = content.get("schema")
     if schema == "dovetail.statue/1":
-        raise FileFormatError("it is a sculpted network; open it with dovetail.sculpting.open_statue")
+        raise FileFormatError(
+            "it is a sculpted network, no specialist or composite; dovetail.sculpting.open_statue reads it, dovetail "
+            "inspect shows it"
+        )
     if schema != SCHEMA:
         raise FileFormatError(
             f"its schema is {schema!r:.40}, and this version of dovetail reads {SCHEMA!r}; perhaps a newer one wrote it"

@@ -219,9 +219,11 @@ def plot_probes(audit: DropAudit, ax: Axes | None = None) -> Axes:
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['composite without it', 'raw inputs']
     """
+    from .audit import WITHOUT
+
     ax = ax or new_axes()
     names, values = list(audit.probes), list(audit.probes.values())
-    colours = [REWARDED_COLOUR if name == "composite without it" else OTHER_COLOUR for name in names]
+    colours = [REWARDED_COLOUR if name == WITHOUT else OTHER_COLOUR for name in names]
     bars = ax.barh(range(len(names)), [value - 0.5 for value in values], left=0.5, color=colours)
     ax.bar_label(bars, [f"{value:.3f}" for value in values], padding=3)
     ax.set_yticks(range(len(names)), names, parse_math=False)

@@ -7,6 +7,7 @@ from typing import Protocol
 from ..data.dataset import Task
 from ..errors import DataError
 from .basis import Basis
+from .class_sets import named
 from .specialist import Record
 
 
@@ -37,9 +38,15 @@ def check_data(basis: Basis, data: DataFacts) -> None:
         raise DataError(f"{data.name} has no classes to measure on; choose data with classes")
     if data.classes != basis.classes or data.input_shape != basis.input_shape:
         raise DataError(
-            f"{data.name} here has other classes or samples of another shape than these specialists were trained for, "
-            "so they cannot be measured on it; it needs the options of their training"
+            f"{data.name} here has other classes or samples of another shape than these specialists were trained for "
+            f"({_facts(data.classes, data.input_shape)} and not {_facts(basis.classes, basis.input_shape)}), so they "
+            "cannot be measured on it; it needs the options of their training"
         )
+
+
+def _facts(classes: tuple[str, ...], shape: tuple[int, ...]) -> str:
+    names = named(range(len(classes)), classes, most=5)
+    return f"{len(classes)} classes, {names}, of samples {' × '.join(map(str, shape))}"
 
 
 def data_note(record: Record, data: DataFacts) -> str:

@@ -147,7 +147,7 @@ class StudioFolder:
             folder, level = waiting.popleft()
             for entry in _entries(folder):
                 seen += 1
-                if seen > _MOST_ENTRIES or len(found) >= most:
+                if seen > _MOST_ENTRIES:
                     complete = False
                     break
                 if entry.is_dir(follow_symlinks=False):
@@ -156,6 +156,9 @@ class StudioFolder:
                     else:
                         complete = False
                 elif entry.name.endswith(endings) and (file := self._found(Path(entry.path))):
+                    if len(found) == most:
+                        complete = False
+                        break
                     found.append(file)
         return Listing(sorted(found, key=lambda file: file.name), complete)
 
@@ -170,6 +173,8 @@ class StudioFolder:
 
 def _parts(name: str) -> list[str]:
     """Return the parts of a plain relative name, or refuse it."""
+    if not name.strip():
+        raise DovetailError("a name is missing; name a file relative to the studio's folder")
     parts = name.split("/")
     if not 0 < len(name) <= _LONGEST_NAME or any(part in ("", "..") for part in parts) or not _is_text(name):
         raise DovetailError(f"{name!r:.100} is not in the studio's folder; name a file relative to it")

@@ -8,8 +8,10 @@ a matrix of the smaller side: no matrix of the whole graph is made or factorised
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 from typing import TypeAlias
 
+import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
@@ -81,26 +83,16 @@ def _slice(places: Indices) -> slice | Indices:
 
 def halves_of(graph: NetworkGraph) -> Halves | None:
     """Return the two sides of a graph; None where there are none (a cycle of odd length), or it is too large."""
-    colour = np.full(len(graph.groups), -1)
-    ends = [
-        (np.unique(graph.group_of[block.outputs]), np.unique(graph.group_of[block.inputs]))
-        for block in graph.blocks
-    ]
-    for start in range(len(colour)):
-        if colour[start] >= 0:
-            continue
-        colour[start], found = 0, [start]
-        while found:
-            group = found.pop()
-            for outputs, inputs in ends:
-                for here, there in ((outputs, inputs), (inputs, outputs)):
-                    if group not in here:
-                        continue
-                    for other in there:
-                        if colour[other] < 0:
-                            colour[other] = 1 - colour[group]
-                            found.append(int(other))
-                        elif colour[other] == colour[group]:
-                            return None
-    side = (colour == 1)[graph.group_of]
+    links: nx.Graph[int] = nx.empty_graph(len(graph.groups))
+    for block in graph.blocks:
+        outputs, inputs = (
+            np.unique(graph.group_of[nodes]).tolist() for nodes in (block.outputs, block.inputs)
+        )
+        links.add_edges_from(product(outputs, inputs))
+    try:
+        colour = nx.bipartite.color(links)  # the first group of what is connected has 1
+    except nx.NetworkXError:
+        return None
+    second = [group for group, degree in links.degree if degree and not colour[group]]
+    side = np.isin(graph.group_of, second)
     return None if not graph.blocks or side.sum() * (~side).sum() > _MOST else Halves(graph, side)

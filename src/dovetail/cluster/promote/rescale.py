@@ -9,7 +9,7 @@ from itertools import pairwise
 import torch
 from torch import Tensor, nn
 
-from ...errors import ShapeError, SpecError
+from ...errors import ShapeError, SpecError, TrainingError
 from ...population import Population
 from .checks import finite_number, stacked_alone
 from .connections import plain_chain
@@ -49,6 +49,9 @@ def rescale_(model: nn.Module, norm: float = math.sqrt(2)) -> None:
     """
     alone = stacked_alone(model)
     check_homogeneous(model)
+    for name, param in alone.items():
+        if not torch.isfinite(param).all():  # one would spread into the next layer
+            raise TrainingError(f"{name} has weights that are not finite; rescale a network that has learnt")
     rescale_stacked_({name: param.detach() for name, param in alone.items()}, norm)
 
 

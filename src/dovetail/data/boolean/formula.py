@@ -11,8 +11,11 @@ from ...errors import SpecError
 
 MAX_CHARACTERS = 10_000
 MAX_NESTING = 50
+MAX_OPERATORS = 2000
+"""In one formula, of ``& | ^``. Python's parser nests once for each; how deep it goes differs between its versions."""
 
 ALLOWED = "allowed are names, 0, 1, True, False, & | ^ ~ and or not, and parentheses"
+_TOO_MANY = "too many operators in one formula; name parts of it, as in 'a = x1 & x2'"
 
 _SHAPE = re.compile(r"[ \t]*(?P<target>[A-Za-z_][A-Za-z0-9_]*)[ \t]*=[ \t]*(?P<expression>.*)", re.DOTALL)
 _TOKEN = re.compile(r"[ \t]+|(?P<word>[A-Za-z0-9_]+)|(?P<sign>[&|^~()])")
@@ -75,15 +78,13 @@ def _read(number: int, text: str) -> Formula:
         at = start + min(max((error.offset or 1) - 1, 0), len(expression))
         raise _error(number, text, f"this is not an expression; {ALLOWED}", at) from None
     except (RecursionError, MemoryError):
-        raise _error(
-            number, text, "too many operators in one formula; name parts of it, as in 'a = x1 & x2'"
-        ) from None
+        raise _error(number, text, _TOO_MANY) from None
     return Formula(number, text, match["target"], tree, start)
 
 
 def _check_tokens(number: int, text: str, start: int, expression: str) -> None:
     """Refuse what may not occur in an expression, and nesting that could exhaust Python's parser."""
-    at, open_negations = 0, [0]
+    at, operators, open_negations = 0, 0, [0]
     while at < len(expression):
         token = _TOKEN.match(expression, at)
         if token is None:
@@ -102,6 +103,9 @@ def _check_tokens(number: int, text: str, start: int, expression: str) -> None:
             open_negations[-1] = 0
         if len(open_negations) + sum(open_negations) > MAX_NESTING:
             raise _error(number, text, f"nested more than {MAX_NESTING} deep; name parts of it", start + at)
+        operators += sign in ("&", "|", "^")
+        if operators > MAX_OPERATORS:
+            raise _error(number, text, _TOO_MANY)
         at = token.end()
 
 

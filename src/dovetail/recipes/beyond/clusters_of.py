@@ -12,10 +12,8 @@ from numpy.typing import NDArray
 from ...cluster import NetworkGraph, clusterability, ncut, network_graph, spectral_clusters
 from ...cluster.shuffle import Shuffle, Shuffles
 from .agreement import agreement, rand
+from .findings import VIEWS
 from .ownership import Floats, Members
-
-VIEWS = {"whole": 0, "without inputs": 1}
-"""Graphs that are clustered, and the first layer of nodes that each has. Inputs are shared by all specialists."""
 
 _COPIES: Mapping[str, Shuffle] = {"copies": "layer", "pattern copies": "layer-nonzero"}
 

@@ -18,8 +18,10 @@ from ...specialists.part import Part
 from ..cluster.data_sizes import data_size
 from ..cluster.fewer_samples import first_samples
 from ..cluster.measuring import clustering_seconds
+from ..unit import Row, Settings
 from ..works import Load, Work
-from .clusters_of import VIEWS, cluster_network
+from .clusters_of import cluster_network
+from .findings import VIEWS
 from .ownership import Floats, Members, favourites, owners, weight_matrices, weight_shares
 
 _TRAINING = (
@@ -28,7 +30,7 @@ _TRAINING = (
 """Settings that composites and generalists share."""
 
 
-def run(settings: Mapping[str, Any], device: torch.device) -> dict[str, Any]:
+def run(settings: Settings, device: torch.device) -> Row:
     """Train specialists, one for each class, and a generalist with as many weights as their sum; cluster both.
 
     Returns
@@ -66,7 +68,7 @@ def run(settings: Mapping[str, Any], device: torch.device) -> dict[str, Any]:
     }
 
 
-def load(settings: Mapping[str, Any]) -> Load:
+def load(settings: Settings) -> Load:
     """Return how much work the specialists are; generalists and clusters come on top."""
     size = data_size(settings["data"])
     seeds = len(settings["seeds"])
@@ -82,7 +84,7 @@ def load(settings: Mapping[str, Any]) -> Load:
     )  # fmt: skip
 
 
-def label(settings: Mapping[str, Any]) -> str:
+def label(settings: Settings) -> str:
     """Return which composites these are."""
     kind = "in slots" if settings["slots"] else f"{settings['sparsity']:.0%} pruned"
     return f"{settings['data']}, {settings['net']}, {kind}"
@@ -95,7 +97,7 @@ def _study(
     networks: Sequence[Part],
     memberships: Sequence[Mapping[str, Sequence[Members]]],
     data: Dataset,
-    settings: Mapping[str, Any],
+    settings: Settings,
     device: torch.device,
 ) -> dict[str, Any]:
     rows = []

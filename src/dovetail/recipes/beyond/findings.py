@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from ..unit import Finished, Row
 
-VIEWS = ("whole", "without inputs")
-"""The graphs that were clustered."""
+VIEWS = {"whole": 0, "without inputs": 1}
+"""The graphs that are clustered, and the first layer of nodes that each has: all specialists share the inputs."""
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from itertools import product
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
+from ..cluster.cells import shuffled
 from ..recipe import Recipe, Scale
 from ..tables import Cell, Comparison, Quantity
 from ..unit import Finished, Unit
@@ -141,11 +142,11 @@ def _ncut_row(one: Composed, view: str) -> dict[str, Quantity | None]:
     return {
         "weights kept": Quantity.of_sample(one.composite["density"]),
         "n-cut": Quantity.of_sample(composite["ncut"]),
-        "shuffled": _shuffled(composite),
+        "shuffled": shuffled(composite),
         "owners": Quantity.of_sample(composite["owner"]["ncut"]),
         "p ≤ 0.05": _count_up_to(0.05, composite["p_value"]),
         "generalist": Quantity.of_sample(generalist["ncut"]),
-        "generalist shuffled": _shuffled(generalist),
+        "generalist shuffled": shuffled(generalist),
         "generalist kept": Quantity.of_sample(one.generalist["density"]),
         "generalist accuracy": Quantity.of_sample(one.generalist["accuracy"]),
     }
@@ -164,8 +165,3 @@ def _favourite_row(one: Composed, view: str) -> dict[str, Quantity | None]:
 
 def _count_up_to(most: float, p_values: Sequence[float]) -> Quantity:
     return Quantity(sum(p <= most for p in p_values), of=len(p_values))
-
-
-def _shuffled(view: Any) -> Quantity | None:
-    mean, spread = Quantity.of_sample(view["dist_ncut"]), Quantity.of_sample(view["dist_sd"])
-    return mean and spread and Quantity(mean.value, spread.value)

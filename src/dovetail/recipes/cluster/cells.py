@@ -11,7 +11,7 @@ from ..tables import Cell, Quantity
 from ..unit import Finished, Row
 from .lines import Line, row_of
 
-StageName = Literal["initial", "unpruned", "pruned"]
+StageName = Literal["unpruned", "pruned"]
 
 _PRUNING = {"unpruned": "no", "pruned": "yes"}
 _SHORT = {"accuracy": "acc", "loss": "loss"}
@@ -43,7 +43,7 @@ def line_cells(
     score : {"accuracy", "loss"}
         What networks are scored by.
     stages : sequence of str
-        Which stages to show, of "unpruned" and "pruned".
+        Which stages to show.
     beside_published : bool
         Whether the paper measured in this way.
 
@@ -74,7 +74,7 @@ def _quantities(
     splits = {split: at and at.get(split) for split in ("train", "test")}
     return {
         "n-cut": ("ncut", found and Quantity.of_sample(found["ncut"])),
-        "shuffled": ("dist_ncut", found and _shuffled(found)),
+        "shuffled": ("dist_ncut", found and shuffled(found)),
         f"p < {threshold}": (f"prop_p_lt_{threshold}", found and _count_below(found["p_value"], threshold)),
         **{
             f"{split} {score}": (f"{split}_{_SHORT[score]}", scores and Quantity.of_sample(scores[score]))
@@ -84,7 +84,8 @@ def _quantities(
     }
 
 
-def _shuffled(found: Row) -> Quantity | None:
+def shuffled(found: Row) -> Quantity | None:
+    """Return the mean n-cut of shuffled copies with its standard deviation, both averaged over networks."""
     mean, spread = Quantity.of_sample(found["dist_ncut"]), Quantity.of_sample(found["dist_sd"])
     return mean and spread and Quantity(mean.value, spread.value)
 

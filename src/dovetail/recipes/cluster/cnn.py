@@ -44,7 +44,7 @@ def tables_at(scale: Scale) -> Tables:
 _COMPARED = lines_recipe(
     "cnn",
     "Are small convolutional networks more clusterable than chance would have it?",
-    "Fig. 6, 7, A.4, Tables A.8, A.9",
+    "Figures 6, 7 and A.4, Tables A.8 and A.9",
     tables_at,
     measures=NORMS,
     note="Three convolutions of 64 channels. At the paper's scale: 10 epochs, then 10 with pruning to 90 %; "

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from ...data.text import read_text
+
 
 @dataclass(frozen=True)
 class DataSize:
@@ -33,7 +35,6 @@ _SIZES = {
     "polynomials": DataSize((2,), 512, 60_000),
 }
 
-
 _VALIDATION: dict[str, Callable[[int], int]] = {
     "polynomials": lambda samples: 10_000,
     "random": lambda samples: max(1_000, samples // 6),
@@ -49,12 +50,12 @@ def data_size(text: str) -> DataSize:
     >>> data_size("stack:base=digits,variant=diff").input_shape
     (2, 8, 8)
     """
-    name, _, rest = text.partition(":")
-    options = dict(pair.split("=", 1) for pair in rest.split(",") if pair)
-    size = _SIZES.get(name) or _SIZES.get(options.get("base", ""), _IMAGES)
+    name, options = read_text(text)
+    size = _SIZES.get(name) or _SIZES.get(str(options.get("base")), _IMAGES)
     if name == "stack":
         size = replace(size, input_shape=(2, *size.input_shape[1:]))
-    samples = int(options.get("train_samples") or options.get("samples") or size.samples)
+    samples = options.get("train_samples", options.get("samples", size.samples))
+    assert isinstance(samples, int)
     if name in _VALIDATION:
         samples += _VALIDATION[name](samples)
     return replace(size, samples=samples)

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
 from contextlib import redirect_stdout
-from typing import Any
 
 import torch
 from torch import nn
 
 from ...errors import DovetailError, SpecError
 from ...nets import build_net
+from ..unit import Row, Settings
 from ..works import Load, Work
-from .measuring import measure
+from .measuring import CLUSTERING_SECONDS, measure
 
 _OUTPUTS = 1000
-_CLUSTERING_SECONDS = {"vgg16": 0.4, "resnet18": 1.1}
 _OTHERS_SECONDS = 4.0
-"""A core's time to cluster one copy of a network; networks with skip connections take longest."""
+"""A core's time to cluster one copy of a network that is not in `CLUSTERING_SECONDS`."""
 
 
-def run(settings: Mapping[str, Any], device: torch.device) -> dict[str, Any]:
+def run(settings: Settings, device: torch.device) -> Row:
     """Measure one network, on the CPU: nothing trains.
 
     Returns
@@ -38,14 +36,14 @@ def run(settings: Mapping[str, Any], device: torch.device) -> dict[str, Any]:
     return {"measures": [measure([network], example, **made) for made in settings["measures"]]}
 
 
-def load(settings: Mapping[str, Any]) -> Load:
+def load(settings: Settings) -> Load:
     """Return how much work the clustering is."""
     name = settings["model"].partition(".")[0].partition(",")[0]
-    each = _CLUSTERING_SECONDS.get(name, _OTHERS_SECONDS)
+    each = CLUSTERING_SECONDS.get(name, _OTHERS_SECONDS)
     return Load(core_seconds=sum((1 + made["shuffles"]) * each for made in settings["measures"]))
 
 
-def label(settings: Mapping[str, Any]) -> str:
+def label(settings: Settings) -> str:
     """Return which network this is."""
     return str(settings["model"])
 

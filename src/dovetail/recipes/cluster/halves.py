@@ -26,7 +26,7 @@ def tables_at(scale: Scale) -> Tables:
 RECIPE = lines_recipe(
     "halves",
     "Are networks more clusterable when their task falls into two that can be done side by side?",
-    "Fig. 5, Table A.7",
+    "Figure 5, Table A.7",
     tables_at,
     note="*Same*: both images are of one class. *Diff*: any two; the label is the sum of theirs modulo 10.",
 )

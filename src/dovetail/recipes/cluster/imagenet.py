@@ -112,11 +112,11 @@ def figures(finished: Sequence[Finished]) -> Iterator[tuple[str, Figure]]:
 
 
 RECIPE = Recipe(
-    "imagenet",
-    "cluster",
-    "Are networks trained on ImageNet more clusterable than chance would have it?",
-    "Fig. 10, Table A.11",
-    units,
-    tables,
-    figures,
+    name="imagenet",
+    paper="cluster",
+    title="Are networks trained on ImageNet more clusterable than chance would have it?",
+    shows="Figure 10, Table A.11",
+    units=units,
+    tables=tables,
+    figures=figures,
 )

@@ -54,7 +54,7 @@ def _pairs(network: str, table: str, ordinary_tables: dict[str, str]) -> list[Li
 RECIPE = lines_recipe(
     "init",
     "Do networks stay clusterable when they start so?",
-    "Fig. 13-15, Tables A.13-A.15",
+    "Figures 13 to 15, Tables A.13 to A.15",
     tables_at,
     note="Ten tags; weights between units of different tags are multiplied by β = .6 (convolutional networks: .8), "
     "those between units of the same tag are made larger. Kernels by the matrix 1-norm. "

@@ -10,9 +10,9 @@ from ..tables import Comparison
 from ..unit import Finished, Unit
 from .cells import line_cells
 from .conditions import DENSE, DENSE_IN_SMALL, REGULARISATION
-from .lines import Line, row_of, units_of
+from .lines import Line, row_of
 from .networks_unit import networks_unit
-from .tables import COLUMNS, Tables, tables_begun
+from .tables import COLUMNS, Tables, table_units, tables_begun
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -49,7 +49,7 @@ def tables_at(scale: Scale) -> Tables:
 
 def units(scale: Scale) -> list[Unit]:
     """Return the networks of all conditions, five seeds at a time."""
-    return units_of(line for lines in tables_at(scale).values() for line in lines)
+    return table_units(tables_at(scale))
 
 
 def tables(finished: Sequence[Finished]) -> list[Comparison]:
@@ -82,13 +82,13 @@ def figures(finished: Sequence[Finished]) -> Iterator[tuple[str, Figure]]:
 
 
 RECIPE = Recipe(
-    "k",
-    "cluster",
-    "Does it matter into how many clusters networks are cut?",
-    "Tables A.1, A.2, A.3, A.4",
-    units,
-    tables,
-    figures,
+    name="k",
+    paper="cluster",
+    title="Does it matter into how many clusters networks are cut?",
+    shows="Tables A.1 to A.4",
+    units=units,
+    tables=tables,
+    figures=figures,
 )
 
 

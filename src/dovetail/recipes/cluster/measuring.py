@@ -16,6 +16,7 @@ from ...cluster.graph.weighted import Norm
 from ...cluster.shuffle import Shuffle
 from ...errors import unknown_name
 from ...nets import NetSpec
+from ..unit import plain_numbers
 from .data_sizes import DataSize
 
 _PARTS = ("whole", "largest")
@@ -84,17 +85,6 @@ def measured(found: Sequence[Clusterability]) -> dict[str, Any]:
     return {name: plain_numbers(values) for name, values in numbers.items()}
 
 
-def plain_numbers(values: Sequence[float]) -> list[float | None]:
-    """Return numbers as JSON has them: rounded, and None for what is no finite number.
-
-    Examples
-    --------
-    >>> plain_numbers([1 / 3, math.inf])
-    [0.333333, None]
-    """
-    return [round(value, 6) if math.isfinite(value) else None for value in values]
-
-
 def largest_part(graph: NetworkGraph) -> NetworkGraph:
     """Return a graph in which only the largest connected part has connections.
 
@@ -113,7 +103,7 @@ def largest_part(graph: NetworkGraph) -> NetworkGraph:
     return NetworkGraph(graph.groups, tuple(blocks))
 
 
-_CLUSTERING_SECONDS = {"small-cnn": 0.02, "vgg11": 0.15, "vgg16": 0.4, "resnet18": 1.1}
+CLUSTERING_SECONDS = {"small-cnn": 0.02, "vgg11": 0.15, "vgg16": 0.4, "resnet18": 1.1}
 """A core's time to cluster a convolutional network once; those with skip connections take longest."""
 
 
@@ -126,7 +116,7 @@ def clustering_seconds(net: str, size: DataSize) -> float:
     0.05
     """
     spec = NetSpec.parse(net)
-    if spec.name in _CLUSTERING_SECONDS:
-        return _CLUSTERING_SECONDS[spec.name]
+    if spec.name in CLUSTERING_SECONDS:
+        return CLUSTERING_SECONDS[spec.name]
     nodes = math.prod(size.input_shape) + sum(spec.sizes) + size.outputs
     return 0.01 + 0.04 * (nodes / 1818) ** 2

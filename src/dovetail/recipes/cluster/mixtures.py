@@ -72,7 +72,7 @@ RECIPE = replace(
     lines_recipe(
         "mixtures",
         "Do networks on two kinds of images have a region for each?",
-        "Tables A.20, A.21",
+        "Tables A.20 and A.21",
         tables_at,
         note=_NOTE,
     ),

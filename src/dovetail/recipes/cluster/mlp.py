@@ -31,7 +31,7 @@ def tables_at(scale: Scale) -> Tables:
 RECIPE = lines_recipe(
     "mlp",
     "Are dense networks more clusterable than chance would have it, and what do pruning and regularisation change?",
-    "Fig. 2, 3, Tables A.5, A.6",
+    "Figures 2 and 3, Tables A.5 and A.6",
     tables_at,
     note="At the paper's scale: four hidden layers of 256; 20 epochs, then 20 with pruning to 90 %; "
     "five networks a condition.",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -16,11 +16,12 @@ from ...cluster.promote.trained import Stage
 from ...data import load_text
 from ...data.dataset import Dataset
 from ...population import Population, Scores
+from ..unit import Row, Settings, plain_numbers
 from ..works import Load, Work
 from .augmentation import turned_shifted_mirrored
 from .data_sizes import data_size
 from .fewer_samples import first_samples
-from .measuring import clustering_seconds, measure, plain_numbers
+from .measuring import clustering_seconds, measure
 from .networks_unit import SETTINGS
 
 CPU = torch.device("cpu")
@@ -29,7 +30,7 @@ _PENALTY_STEP_SECONDS = 0.003
 """A step with the clusterability penalty, of each network, on a core."""
 
 
-def run(settings: Mapping[str, Any], device: torch.device) -> dict[str, Any]:
+def run(settings: Settings, device: torch.device) -> Row:
     """Train the networks and measure them.
 
     Returns
@@ -41,7 +42,7 @@ def run(settings: Mapping[str, Any], device: torch.device) -> dict[str, Any]:
     """
     data = first_samples(load_text(settings["data"]), settings["samples"])
     example = data.train.x[:1]
-    row: dict[str, Any] = {}
+    row: Row = {}
     if "initial" in settings["stages"]:
         row["initial"] = {"measures": _measures(_initial_networks(data, settings), example, settings)}
     if set(settings["stages"]) == {"initial"}:
@@ -58,7 +59,7 @@ def run(settings: Mapping[str, Any], device: torch.device) -> dict[str, Any]:
     return row
 
 
-def load(settings: Mapping[str, Any]) -> Load:
+def load(settings: Settings) -> Load:
     """Return how much work the networks are."""
     size = data_size(settings["data"])
     samples = min(settings["samples"] or size.samples, size.samples)
@@ -76,7 +77,7 @@ def load(settings: Mapping[str, Any]) -> Load:
     )
 
 
-def label(settings: Mapping[str, Any]) -> str:
+def label(settings: Settings) -> str:
     """Return which networks these are: all in which they are not the paper's plain ones."""
     names = ("samples", "epochs", "dropout", "l1", "l2", "init_beta", "penalty", "penalty_k")
     changed = [f"{name} {settings[name]}" for name in names if settings[name] != SETTINGS[name]]
@@ -89,7 +90,7 @@ def label(settings: Mapping[str, Any]) -> str:
 WORK = Work(run, load, label)
 
 
-def _initial_networks(data: Dataset, settings: Mapping[str, Any]) -> list[nn.Module]:
+def _initial_networks(data: Dataset, settings: Settings) -> list[nn.Module]:
     """Return the networks as `train_networks` starts with them."""
     seeds = settings["seeds"]
     population = Population(settled_builder(settings["net"], data, settings["dropout"]), seeds, device=CPU)
@@ -99,9 +100,7 @@ def _initial_networks(data: Dataset, settings: Mapping[str, Any]) -> list[nn.Mod
     return [population.member(place) for place in range(len(seeds))]
 
 
-def _trained_stages(
-    data: Dataset, settings: Mapping[str, Any], device: torch.device
-) -> Iterator[tuple[str, Stage]]:
+def _trained_stages(data: Dataset, settings: Settings, device: torch.device) -> Iterator[tuple[str, Stage]]:
     return train_networks(
         data, settings["net"], seeds=settings["seeds"], epochs=settings["epochs"],
         pruning_epochs=settings["pruning_epochs"], batch_size=settings["batch_size"],
@@ -115,9 +114,7 @@ def _trained_stages(
     ).stages()  # fmt: skip
 
 
-def _measures(
-    networks: list[nn.Module], example: torch.Tensor, settings: Mapping[str, Any]
-) -> list[dict[str, Any]]:
+def _measures(networks: list[nn.Module], example: torch.Tensor, settings: Settings) -> list[dict[str, Any]]:
     return [
         measure([network.cpu() for network in networks], example.cpu(), labels=settings["labels"], **made)
         for made in settings["measures"]

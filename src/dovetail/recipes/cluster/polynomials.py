@@ -48,7 +48,7 @@ RECIPE = replace(
     lines_recipe(
         "polynomials",
         "Are networks clusterable that compute many functions of shared terms?",
-        "Fig. A.7, Table A.19",
+        "Figure A.7, Table A.19",
         tables_at,
         note=_NOTE,
     ),

@@ -52,7 +52,7 @@ def tables_at(scale: Scale) -> Tables:
 RECIPE = lines_recipe(
     "random",
     "Does clusterability come from training as such, or from learning?",
-    "Tables A.16, A.17, A.18",
+    "Tables A.16 to A.18",
     tables_at,
     note="Random pixels with random labels; ten networks a condition. *Unlearnable*: 60,000 images, 20 epochs, then "
     "20 with pruning. *Kilo-epoch*: 1,000 epochs in place of the first 20; the paper says that pruning was left out, "

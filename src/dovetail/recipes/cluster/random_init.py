@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 from ..recipe import Recipe, Scale
 from ..tables import Cell, Comparison, Quantity
 from ..unit import Finished, Unit
+from .cells import shuffled
 from .conditions import CNN_IN_SMALL, DENSE, DENSE_IN_SMALL, SMALL_CNN, VGG
-from .lines import Line, row_of, units_of
+from .lines import Line, row_of
 from .networks_unit import networks_unit
-from .tables import Tables, tables_begun
+from .tables import Tables, table_units, tables_begun
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,7 +49,7 @@ def tables_at(scale: Scale) -> Tables:
 
 def units(scale: Scale) -> list[Unit]:
     """Return all networks, ten at a time."""
-    return units_of(line for lines in tables_at(scale).values() for line in lines)
+    return table_units(tables_at(scale))
 
 
 def tables(finished: Sequence[Finished]) -> list[Comparison]:
@@ -77,13 +78,13 @@ def figures(finished: Sequence[Finished]) -> Iterator[tuple[str, Figure]]:
 
 
 RECIPE = Recipe(
-    "random-init",
-    "cluster",
-    "How clusterable are networks before they are trained?",
-    "Figures A.1, A.2, A.3",
-    units,
-    tables,
-    figures,
+    name="random-init",
+    paper="cluster",
+    title="How clusterable are networks before they are trained?",
+    shows="Figures A.1 to A.3",
+    units=units,
+    tables=tables,
+    figures=figures,
 )
 
 
@@ -108,7 +109,7 @@ def _cells(line: Line, finished: Sequence[Finished]) -> list[Cell]:
         "n-cut": found and Quantity.of_sample(found["ncut"]),
         "lowest": found and Quantity(min(found["ncut"])),
         "highest": found and Quantity(max(found["ncut"])),
-        "shuffled": found and Quantity(fmean(found["dist_ncut"]), fmean(found["dist_sd"])),
+        "shuffled": found and shuffled(found),
         "z": found and Quantity.of_sample(found["z_score"]),
     }  # fmt: skip
     return [Cell(line.labels, metric, value or None, printed.get(metric)) for metric, value in ours.items()]

@@ -59,7 +59,7 @@ def tables_at(scale: Scale) -> Tables:
 RECIPE = lines_recipe(
     "regulariser",
     "Does a penalty on the Laplacian's eigenvalues make networks clusterable?",
-    "Fig. A.5, Table 1",
+    "Figure A.5, Table 1",
     tables_at,
     measures=("", "; the largest connected part alone"),
     note="At the paper's scale: 49-64-64-64-10; 10 epochs, then 10 with pruning to 90 %; ten networks a condition. "

@@ -27,7 +27,7 @@ def tables_at(scale: Scale) -> Tables:
 RECIPE = lines_recipe(
     "stack",
     "Are small CNNs more clusterable when each of two channels can be looked at on its own?",
-    "Fig. 12, Table A.12",
+    "Figure 12, Table A.12",
     tables_at,
     measures=NORMS,
     note="*Same*: both images are of one class. *Diff*: any two; the label is the sum of theirs modulo 10.",

@@ -50,7 +50,7 @@ def lines_recipe(
     """
 
     def units(scale: Scale) -> Sequence[Unit]:
-        return units_of(line for lines in tables_at(scale).values() for line in lines)
+        return table_units(tables_at(scale))
 
     def tables(finished: Sequence[Finished]) -> Sequence[Comparison]:
         return [
@@ -70,7 +70,12 @@ def lines_recipe(
         for stage in ("unpruned", "pruned") if begun else ():
             yield f"{name}-{stage}", ncut_figure(begun, finished, stage)
 
-    return Recipe(name, "cluster", title, shows, units, tables, figures)
+    return Recipe(name, "cluster", title, shows, units=units, tables=tables, figures=figures)
+
+
+def table_units(tables: Tables) -> list[Unit]:
+    """Return all units of some tables, each once."""
+    return units_of(line for lines in tables.values() for line in lines)
 
 
 def tables_begun(tables_at: Callable[[Scale], Tables], finished: Sequence[Finished]) -> Tables:
@@ -80,6 +85,6 @@ def tables_begun(tables_at: Callable[[Scale], Tables], finished: Sequence[Finish
     scales: tuple[Scale, ...] = ("paper", "smoke")
     for scale in scales:
         tables = tables_at(scale)
-        if done.intersection(units_of(line for lines in tables.values() for line in lines)):
+        if done.intersection(table_units(tables)):
             found |= tables
     return found

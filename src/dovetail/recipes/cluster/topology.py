@@ -11,8 +11,8 @@ from ..tables import Cell, Comparison
 from ..unit import Finished, Row, Unit
 from .cells import line_cells
 from .conditions import DENSE, DENSE_IN_SMALL, REGULARISATION, line
-from .lines import Line, row_of, units_of
-from .tables import Tables, tables_begun
+from .lines import Line, row_of
+from .tables import Tables, table_units, tables_begun
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,7 +54,7 @@ def tables_at(scale: Scale) -> Tables:
 
 def units(scale: Scale) -> list[Unit]:
     """Return the networks of all conditions."""
-    return units_of(each for lines in tables_at(scale).values() for each in lines)
+    return table_units(tables_at(scale))
 
 
 def tables(finished: Sequence[Finished]) -> list[Comparison]:
@@ -87,13 +87,13 @@ def figures(finished: Sequence[Finished]) -> Iterator[tuple[str, Figure]]:
 
 
 RECIPE = Recipe(
-    "topology",
-    "cluster",
-    "Are pruned networks clusterable because of which weights are left, or because of how large these are?",
-    "Figure A.6",
-    units,
-    tables,
-    figures,
+    name="topology",
+    paper="cluster",
+    title="Are pruned networks clusterable because of which weights are left, or because of how large these are?",
+    shows="Figure A.6",
+    units=units,
+    tables=tables,
+    figures=figures,
 )
 
 

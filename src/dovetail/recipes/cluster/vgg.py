@@ -36,7 +36,7 @@ def tables_at(scale: Scale) -> Tables:
 RECIPE = lines_recipe(
     "vgg",
     "Are VGG-16 networks more clusterable than chance would have it?",
-    "Fig. 8, 9, Table A.10",
+    "Figures 8 and 9, Table A.10",
     tables_at,
     measures=NORMS,
     note="At the paper's scale: images turned, shifted and mirrored at random; "

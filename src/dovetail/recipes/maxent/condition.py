@@ -11,13 +11,13 @@ from ..recipe import Scale
 from ..tables import Quantity
 from ..unit import Unit
 from .data_sets import DATA_SETS, data_settings
-from .training import SEEDS, TRAINING, Settings
+from .training import SEEDS, TRAINING, Options
 
 T = TypeVar("T")
 
 PAIRS: dict[Scale, int] = {"paper": 10, "smoke": 4}
 ORDERS: dict[Scale, int] = {"paper": 10, "smoke": 3}
-PATHS: dict[Scale, Settings] = {
+PATHS: dict[Scale, Options] = {
     "paper": {"points": 11, "train_samples": 10_000},
     "smoke": {"points": 6, "train_samples": 500},
 }
@@ -77,7 +77,7 @@ class Condition:
         return DATA_SETS[self.data].classes
 
     @cached_property
-    def train(self) -> Settings:
+    def train(self) -> Options:
         """All options of the training."""
         chosen = {"net": self.net, "sparsity": self.sparsity, "temperature": self.temperature}
         train = TRAINING[self.data][self.model] | {

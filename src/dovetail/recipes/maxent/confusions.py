@@ -10,7 +10,7 @@ from ..tables import Table
 from ..unit import Finished, Unit
 from .collecting import finished_rows, units_of
 from .condition import Condition
-from .other_rates import as_drawn, cnn_pruned_at
+from .other_rates import as_drawn, drawn_cnns
 from .training import CASES
 
 if TYPE_CHECKING:
@@ -28,9 +28,8 @@ TITLES = {"alone": "one specialist alone", "pairs": "two summed", "steps": "merg
 
 def conditions(scale: Scale) -> list[Condition]:
     """Return one specialist per class for every case, pruned and not; then the CNN of the figures, also larger sets."""
-    sizes, data = ((1, 2, 5), "fashion-mnist") if scale == "paper" else ((2,), "digits")
     cases = [Condition(scale, *case, sparsity=sparsity) for case in CASES[scale] for sparsity in (None, 0.0)]
-    return cases + [cnn_pruned_at(scale, data, size, 0.99) for size in sizes]
+    return cases + drawn_cnns(scale)
 
 
 def units(scale: Scale) -> Sequence[Unit]:

@@ -10,7 +10,7 @@ from ..tables import Cell, Comparison, Quantity
 from ..unit import Finished, Unit
 from .collecting import finished_rows, units_of
 from .condition import Condition
-from .other_rates import as_drawn, cnn_pruned_at
+from .other_rates import as_drawn, drawn_cnns
 from .training import CASES
 
 if TYPE_CHECKING:
@@ -32,9 +32,8 @@ DRAWN = (("fashion-mnist", "shallow"), ("har", "deep"), ("fashion-mnist", "cnn")
 
 def conditions(scale: Scale) -> list[Condition]:
     """Return one specialist per class for every case; then the CNN of the figures, also with larger sets."""
-    sizes, data = ((1, 2, 5), "fashion-mnist") if scale == "paper" else ((2,), "digits")
     cases = [Condition(scale, *case) for case in CASES[scale]]
-    return cases + [cnn_pruned_at(scale, data, size, 0.99) for size in sizes]
+    return cases + drawn_cnns(scale)
 
 
 def units(scale: Scale) -> Sequence[Unit]:
@@ -131,7 +130,7 @@ RECIPE = Recipe(
     name="connectivity",
     paper="maxent",
     title="The loss on the way from one network over their sum to the other",
-    shows="Figures 5, 22, 23 and 24",
+    shows="Figures 5 and 22 to 24",
     units=units,
     tables=tables,
     figures=figures,

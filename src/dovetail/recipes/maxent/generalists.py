@@ -8,10 +8,9 @@ import torch
 
 from ...nets import net_builder
 from ...population import Adam, Population
-from ..unit import Row, Settings
+from ..unit import Row, Settings, plain_numbers
 from ..works import Load, Work
 from .data_sets import DATA_SETS, load_data
-from .measures import numbers
 
 
 def run(settings: Settings, device: torch.device) -> Row:
@@ -28,7 +27,7 @@ def run(settings: Settings, device: torch.device) -> Row:
         patience=settings["patience"],
         progress=False,
     )
-    return {"accuracy": numbers(population.evaluate(data.test)["accuracy"].tolist())}
+    return {"accuracy": plain_numbers(population.evaluate(data.test)["accuracy"].tolist())}
 
 
 def load(settings: Settings) -> Load:

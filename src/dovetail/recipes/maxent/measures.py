@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,9 +11,9 @@ import torch
 from ...data.dataset import Dataset, Split
 from ...specialists import Part, Score, Specialist, Team, evaluate_all, merge_curve
 from ...specialists.compose import compose_quietly
+from ..unit import plain_numbers
 from .paths import Ends, relative_losses
 
-Numbers = list[float | None]
 ClassSet = tuple[int, ...]
 
 
@@ -64,8 +63,8 @@ class Measuring:
         """Merge one specialist after the other in random orders: scores ``[seed and order][step]``."""
         curve = merge_curve(list(self.members.values()), self.test, orders=orders, device=self.device)
         return {
-            "accuracy": [numbers(run) for run in curve.accuracy.tolist()],
-            "entropy": [numbers(run) for run in curve.entropy.tolist()],
+            "accuracy": [plain_numbers(run) for run in curve.accuracy.tolist()],
+            "entropy": [plain_numbers(run) for run in curve.entropy.tolist()],
         }
 
     def method(self, method: Any, inputs: int) -> list[Score]:
@@ -101,7 +100,7 @@ class Measuring:
         return [
             {
                 "kind": kind, "first": list(first), "second": list(second),
-                **{name: [numbers(run) for run in found[place].tolist()] for name, found in losses.items()},
+                **{name: [plain_numbers(run) for run in found[place].tolist()] for name, found in losses.items()},
             }
             for place, (kind, first, second) in enumerate(ends)
         ]  # fmt: skip
@@ -121,7 +120,7 @@ class Measuring:
         return [(seed, self.members[seed, a], self.members[seed, b]) for seed in seeds for a, b in pairs]
 
 
-def scores_row(scores: Sequence[Score], seeds: int) -> dict[str, list[Numbers]]:
+def scores_row(scores: Sequence[Score], seeds: int) -> dict[str, list[list[float | None]]]:
     """Return accuracy, entropy and calibration error, ``[seed][set]``.
 
     Examples
@@ -132,9 +131,9 @@ def scores_row(scores: Sequence[Score], seeds: int) -> dict[str, list[Numbers]]:
     each = len(scores) // seeds
     by_seed = [scores[seed * each : (seed + 1) * each] for seed in range(seeds)]
     return {
-        "accuracy": [numbers(score.rewarded_accuracy for score in mine) for mine in by_seed],
-        "entropy": [numbers(score.entropy for score in mine) for mine in by_seed],
-        "calibration_error": [numbers(score.calibration_error for score in mine) for mine in by_seed],
+        "accuracy": [plain_numbers(score.rewarded_accuracy for score in mine) for mine in by_seed],
+        "entropy": [plain_numbers(score.entropy for score in mine) for mine in by_seed],
+        "calibration_error": [plain_numbers(score.calibration_error for score in mine) for mine in by_seed],
     }
 
 
@@ -148,17 +147,6 @@ def summed_confusions(scores: Sequence[Score], seeds: int) -> list[dict[str, Any
         }
         for place in range(each)
     ]
-
-
-def numbers(values: Iterable[float | None]) -> Numbers:
-    """Return numbers with six digits after the point; None for what is not there or not finite.
-
-    Examples
-    --------
-    >>> numbers([0.12345678, None, float("inf")])
-    [0.123457, None, None]
-    """
-    return [None if value is None or not math.isfinite(value) else round(float(value), 6) for value in values]
 
 
 def _on_device(part: Specialist, device: torch.device) -> Specialist:

@@ -25,6 +25,12 @@ def cnn_pruned_at(scale: Scale, data: str, size: int, sparsity: float) -> Condit
     return Condition(scale, data, "cnn", size, sparsity=sparsity, pairs=FEW_PAIRS if size > 1 else None)
 
 
+def drawn_cnns(scale: Scale) -> list[Condition]:
+    """Return the pruned CNNs of the paper's figures: at 99 %, for single classes and larger sets."""
+    sizes, data = ((1, 2, 5), "fashion-mnist") if scale == "paper" else ((2,), "digits")
+    return [cnn_pruned_at(scale, data, size, 0.99) for size in sizes]
+
+
 def as_drawn(condition: Condition) -> bool:
     """Whether the paper draws these specialists: networks as in its tables, but pruned CNNs at 99 %.
 

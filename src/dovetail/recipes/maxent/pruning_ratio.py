@@ -60,10 +60,9 @@ def tables(finished: Sequence[Finished]) -> Sequence[Table | Comparison]:
             Cell(
                 {"data": one.data, "|R|": one.size},
                 f"{one.labels['pruned']} pruned",
-                Quantity.of_sample(accuracy),
+                Quantity.of_sample(shared_pairs(one, row)),
             )
             for one, row in cnns
-            for accuracy in [shared_pairs(one, row)]
         ]
         found.append(Comparison("CNN, pairs", cells, CNN_NOTE))
     return found

@@ -27,18 +27,13 @@ def sample(row: Row | None, what: str, metric: str) -> list[float]:
     return [value for values in row[what][metric] for value in values if value is not None]
 
 
-def quantity(row: Row | None, what: str, metric: str) -> Quantity | None:
-    """Return mean and sd of a metric over seeds and sets."""
-    return Quantity.of_sample(sample(row, what, metric))
-
-
 def metric_cells(
     condition: Condition, row: Row | None, what: str, file: PublishedFile, labels: Iterable[str]
 ) -> list[Cell]:
-    """Return accuracy and entropy beside what a table of the paper printed."""
+    """Return mean and sd of accuracy and entropy over seeds and sets, beside what a table of the paper printed."""
     shown = {name: condition.labels[name] for name in labels}
     return [
-        Cell(shown, metric, quantity(row, what, metric), condition.published(file, printed))
+        Cell(shown, metric, Quantity.of_sample(sample(row, what, metric)), condition.published(file, printed))
         for metric, printed in METRICS.items()
     ]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 from ..recipe import Recipe, Scale
@@ -88,8 +89,10 @@ def _tests(rows: Sequence[tuple[Condition, Row]]) -> Table:
 
 def figures(finished: Sequence[Finished]) -> Iterable[tuple[str, Figure]]:
     """Draw Figure 3: what pruning does for pairs of images, with the max-entropy loss."""
+    from matplotlib.patches import Patch
+
     from ...axes import plain_frame
-    from ...colours import GREY, line_colours
+    from ...colours import GREY, LINE_COLOURS
     from .drawing import panels
 
     rows = [
@@ -100,6 +103,7 @@ def figures(finished: Sequence[Finished]) -> Iterable[tuple[str, Figure]]:
     sets = list(dict.fromkeys(condition.data for condition, _ in rows))
     if not sets:
         return
+    colours = {False: GREY, True: LINE_COLOURS[0]}
     figure, axes = panels(len(sets), columns=2, size=(5.0, 3.2), sharey=True)
     for ax, data in zip(axes, sets, strict=True):
         mine = [(condition, row) for condition, row in rows if condition.data == data]
@@ -107,21 +111,14 @@ def figures(finished: Sequence[Finished]) -> Iterable[tuple[str, Figure]]:
         for condition, row in mine:
             values = sample(row, "pairs", "accuracy")
             place = groups.index((condition.model, condition.size)) + (0.2 if condition.pruned else -0.2)
-            colour = line_colours(1)[0] if condition.pruned else GREY
-            ax.bar(place, sum(values) / len(values), 0.38, color=colour)
+            ax.bar(place, fmean(values), 0.38, color=colours[condition.pruned])
         ax.set_xticks(range(len(groups)), [f"{model}\n|R| = {size}" for model, size in groups], fontsize=7)
         ax.set(title=data, ylim=(0, 1.02))
         plain_frame(ax)
     axes[0].set_ylabel("rewarded accuracy of the sum")
-    _legend(figure, {"not pruned": GREY, "pruned": line_colours(1)[0]})
-    yield "pruning-of-pairs", figure
-
-
-def _legend(figure: Figure, colours: dict[str, str]) -> None:
-    from matplotlib.patches import Patch
-
-    handles = [Patch(color=colour, label=label) for label, colour in colours.items()]
+    handles = [Patch(color=colours[pruned], label="pruned" if pruned else "not pruned") for pruned in colours]
     figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), frameon=False)
+    yield "pruning-of-pairs", figure
 
 
 RECIPE = Recipe(

@@ -6,24 +6,24 @@ from typing import Any
 
 from ..recipe import Scale
 
-Settings = dict[str, Any]
+Options = dict[str, Any]
 
-_COMMON: Settings = {
+_COMMON: Options = {
     "temperature": 5.0, "rounds": 2, "epochs": 20, "lr": 1e-3, "batch_size": 64, "patience": 3, "monitor": "loss",
     "scope": "tensor", "output_share": 0.5,
 }  # fmt: skip
-_MLP: Settings = {**_COMMON, "sparsity": 0.99}
-_CNN: Settings = {**_COMMON, "sparsity": 0.6, "epochs": 15}
-_HAR: Settings = {**_MLP, "epochs": 25, "lr": 1e-4}
-_YEAST: Settings = {**_MLP, "epochs": 25}
-_SMALL: Settings = {**_MLP, "sparsity": 0.9, "epochs": 12, "lr": 1e-2, "batch_size": 128}
+_MLP: Options = {**_COMMON, "sparsity": 0.99}
+_CNN: Options = {**_COMMON, "sparsity": 0.6, "epochs": 15}
+_HAR: Options = {**_MLP, "epochs": 25, "lr": 1e-4}
+_YEAST: Options = {**_MLP, "epochs": 25}
+_SMALL: Options = {**_MLP, "sparsity": 0.9, "epochs": 12, "lr": 1e-2, "batch_size": 128}
 
-_IMAGES: dict[str, Settings] = {
+_IMAGES: dict[str, Options] = {
     "shallow": {**_MLP, "net": "mlp:512"},
     "deep": {**_MLP, "net": "mlp:512-256"},
     "cnn": {**_CNN, "net": "lenet"},
 }
-TRAINING: dict[str, dict[str, Settings]] = {
+TRAINING: dict[str, dict[str, Options]] = {
     "mnist": _IMAGES,
     "fashion-mnist": _IMAGES,
     "har": {

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from itertools import pairwise
 from math import ceil, log2
 from statistics import fmean
-from typing import Any
 
 import torch
 
 from ...sculpting import SculptOptions, sculpt_seeds
+from ..unit import Row, Settings
 from ..works import Load, Work
 from .choices import choices_of
 from .epochs import fewest_epochs
@@ -26,7 +25,7 @@ _WIDE, _LEFT = 256, 0.1
 """Of hidden layers wider than this, so little is left once units are pruned."""
 
 
-def run(settings: Mapping[str, Any], device: torch.device) -> dict[str, Any]:
+def run(settings: Settings, device: torch.device) -> Row:
     """Sculpt, and return an entry for each seed.
 
     Parameters
@@ -57,7 +56,7 @@ def run(settings: Mapping[str, Any], device: torch.device) -> dict[str, Any]:
     }
 
 
-def load(settings: Mapping[str, Any]) -> Load:
+def load(settings: Settings) -> Load:
     """Return how much work a unit is: as many trainings as the slowest cell takes, of all that are still at it."""
     size = task_size(settings["task"])
     hidden = settings["hidden"]
@@ -89,7 +88,7 @@ def _rounds(steps: list[float], share: float, smallest: float) -> list[float]:
     return [share / step + 2 * log2(max(step / smallest, 1)) + 1 for step in steps] or [0.0]
 
 
-def label(settings: Mapping[str, Any]) -> str:
+def label(settings: Settings) -> str:
     """Return which networks these are, and how they are trained."""
     hidden = "-".join(map(str, settings["hidden"]))
     pruned = " and ".join(kind for kind in ("units", "edges") if settings[f"{kind[:-1]}_steps"]) or "nothing"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ...data import Dataset, load_here
+from ...data import Dataset, catalogue, load_here
 from ...data.text import read_text
-from ...errors import DataError
+from ...errors import DataError, unknown_name
 from ...how_made import hardware, versions
 from ...population.progress import FitProgress
 from ...specialists import Composite, Part, Score, Specialist
@@ -20,11 +20,13 @@ from ..sections import (
     add_paths,
     add_specialists,
 )
+from ..sections.made import distinct_text
 from ..sources import PartsSource
 from ..team_measures import STEPS, TeamMeasures, measure_team, teams_of
 
 _MOST_TEAMS = 6
 """That are measured."""
+_OTHER_DATA = " Other data, or other options, are named with --data NAME:option=value."
 
 
 def parts_page(
@@ -67,40 +69,41 @@ def _measured(
 ) -> tuple[list[TeamMeasures], list[str]]:
     """Measure every team whose data is here; say why the others are not."""
     found, notes = [], []
+    wanted = None if data is None else _named_data(data)
     chosen = list(teams.items())[:_MOST_TEAMS]
     with FitProgress("measuring", STEPS * len(chosen), show=progress, unit=None) as bar:
         for name, team in chosen:
             try:
-                dataset = _data_of(team[0], data)
+                # What a file says is a name: options in it could ask for any amount of generated data.
+                dataset = wanted or load_here(team[0].record.data)
+                check_data(team[0].basis, dataset)
             except DataError as error:
-                notes.append(
-                    f"Not measured ({name}): {error}. Other data is named with --data NAME:option=value."
-                )
+                if len(chosen) == 1 and wanted:
+                    raise
+                notes.append(f"Not measured ({name}): {error}.{'' if wanted else _OTHER_DATA}")
                 continue
             if note := data_note(team[0].record, dataset):
-                notes.append(
-                    f"Measured ({name}), but {note}. Options are given with --data NAME:option=value."
-                )
+                notes.append(f"Measured ({name}), but {note}.{'' if wanted else _OTHER_DATA}")
             mine = [part for part in composites if _is_of(part, team)]
             found.append(
                 measure_team(
                     name, team, mine, dataset, samples=samples, tell=lambda news: bar.advance(1, news)
                 )
             )
-    if data is not None and not found:
+    if wanted and not found:
         raise DataError(" ".join(notes))
     if len(teams) > len(chosen):
         notes.append(f"{len(teams) - len(chosen)} more teams are not measured here; report on them apart.")
     return found, notes
 
 
-def _data_of(part: Specialist, text: str | None) -> Dataset:
-    """Return the data that a manifest names, or what a text names instead; only if it is here and fits."""
-    # What a file says is a name: options in it could ask for any amount of generated data.
-    name, options = (part.record.data, {}) if text is None else read_text(text)
-    data = load_here(name, **options)
-    check_data(part.basis, data)
-    return data
+def _named_data(text: str) -> Dataset:
+    """Return the data that someone has asked for, if it is here."""
+    name, options = read_text(text)
+    known = [info.name for info in catalogue()]
+    if name not in known:
+        raise unknown_name("data set", name, known)
+    return load_here(name, **options)
 
 
 def _is_of(composite: Composite, team: Sequence[Specialist]) -> bool:
@@ -179,18 +182,12 @@ def _facts(source: PartsSource, measured: Sequence[TeamMeasures]) -> dict[str, o
     for part in parts:
         for name, value in part.record.training.items():
             if name not in ("net", "temperature"):
-                facts.setdefault(name, []).append(value)
+                # In slots weights are 0 without being pruned, and specialists are sparser than was asked for.
+                facts.setdefault("sparsity asked for" if name == "sparsity" else name, []).append(value)
     facts["dovetail"] = [file.version for file in source.files]
-    made: dict[str, object] = {}
-    for name, values in facts.items():
-        distinct = list(dict.fromkeys(map(_hashable, values)))
-        made[name] = distinct[0] if len(distinct) == 1 else distinct
+    made: dict[str, object] = {name: distinct_text(values) for name, values in facts.items()}
     if measured:
         made["measuring took"] = f"{sum(team.seconds for team in measured):.1f} s"
         made["measured on"] = hardware()
         made["measured with"] = ", ".join(f"{name} {version}" for name, version in versions().items())
     return made
-
-
-def _hashable(value: object) -> object:
-    return tuple(value) if isinstance(value, list) else "–" if value is None else value

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ...recipes import PAPERS, Finished
 from ..page import Page
 from ..sections import add_made, add_pictures, add_results
-from ..sections.made import value_text
+from ..sections.made import distinct_text
 from ..sources import RunSource
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _MOST_UNITS = 200
-_MOST_VALUES = 12
 
 
 def run_page(source: RunSource) -> Page:
@@ -73,13 +72,25 @@ def settings_frame(finished: Sequence[Finished]) -> pd.DataFrame:
     """Return the values that occur for each setting, a row each."""
     import pandas as pd
 
-    values: dict[tuple[str, str], dict[str, None]] = {}
+    values: dict[tuple[str, str], list[object]] = {}
     for one in finished:
-        for name, value in one.unit.settings.items():
-            values.setdefault((one.unit.work, name), {})[value_text(value)] = None
-    rows = []
-    for (work, name), texts in values.items():
-        shown = list(texts)[:_MOST_VALUES]
-        more = f"; {len(texts) - len(shown)} more" if len(texts) > len(shown) else ""
-        rows.append({"work": work, "setting": name, "values": "; ".join(shown) + more})
-    return pd.DataFrame(rows)
+        for name, value in _flat(one.unit.settings):
+            values.setdefault((one.unit.work, name), []).append(value)
+    rows = [
+        {"work": work, "setting": name.replace("_", " "), "values": distinct_text(found)}
+        for (work, name), found in values.items()
+    ]
+    frame = pd.DataFrame(rows)
+    return frame if frame["work"].nunique() > 1 else frame.drop(columns="work")
+
+
+def _flat(settings: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, object]]:
+    """Give each setting with its value, those inside of others under both names."""
+    for name, value in settings.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{prefix}{name}: ")
+        elif isinstance(value, list) and value and all(isinstance(entry, dict) for entry in value):
+            for entry in value:
+                yield from _flat(entry, f"{prefix}{name}: ")
+        else:
+            yield f"{prefix}{name}", value

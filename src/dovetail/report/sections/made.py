@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from ..fold import folded
 from ..page import Page
-from ..table import Marks
+from ..table import LONG, Marks
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_LONGEST = 600
+_LONGEST, _LONGEST_LIST = 600, 80
+_MOST_VALUES = 12
 _WIDE = 60
 """Characters from which a value may break over lines."""
 
@@ -37,7 +38,9 @@ def add_made(
     rows = [(name.replace("_", " "), value_text(value)) for name, value in facts.items() if value is not None]
     tables = {"": pd.DataFrame(rows, columns=["what", "value"]), **(details or {})}
     for caption, frame in tables.items():
-        page.table(frame, caption, digits=1, marks=_long_texts(frame))
+        fold = caption if len(frame) > LONG else ""
+        with folded(page, fold):
+            page.table(frame, "" if fold else caption, digits=1, marks=_long_texts(frame))
 
 
 def _long_texts(frame: pd.DataFrame) -> Marks:
@@ -55,19 +58,43 @@ def value_text(value: object) -> str:
 
     Examples
     --------
-    >>> value_text([0.05, 0.1]), value_text(True), value_text("mlp:512")
-    ('0.05, 0.1', 'yes', 'mlp:512')
+    >>> value_text([0.05, 0.1]), value_text(True), value_text("mlp:512"), value_text([[[0], [4]], [[1], [4]]])
+    ('0.05, 0.1', 'yes', 'mlp:512', '[[0], [4]], [[1], [4]]')
+    >>> value_text({"every": 10, "from": 0.5}), value_text(None)
+    ('every 10, from 0.5', '–')
     """
+    if value is None:
+        return "–"
     if isinstance(value, bool):
-        text = "yes" if value else "no"
-    elif isinstance(value, str):
-        text = value
-    elif isinstance(value, list | tuple) and not any(
-        isinstance(entry, list | tuple | dict) for entry in value
-    ):
-        text = ", ".join(value_text(entry) for entry in value)
-    elif isinstance(value, float):
-        text = f"{value:g}"
-    else:
-        text = json.dumps(value, default=str)
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} …"
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:g}"
+    if isinstance(value, dict):
+        return _cut(
+            ", ".join(f"{name} {_nested(entry)}" for name, entry in value.items()) or "none", _LONGEST
+        )
+    if isinstance(value, list | tuple):
+        return _cut(", ".join(map(_nested, value)) or "none", _LONGEST_LIST)
+    return _cut(str(value), _LONGEST)
+
+
+def _nested(value: object) -> str:
+    text = value_text(value)
+    return f"[{text}]" if isinstance(value, list | tuple | dict) else text
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[:most]} …"
+
+
+def distinct_text(values: Iterable[object]) -> str:
+    """Return the different values of one setting, the first few of them.
+
+    Examples
+    --------
+    >>> distinct_text([64, 64]), distinct_text(["me", "xe", "me"])
+    ('64', 'me; xe')
+    """
+    texts = list(dict.fromkeys(map(value_text, values)))
+    more = f"; {len(texts) - _MOST_VALUES} more" if len(texts) > _MOST_VALUES else ""
+    return "; ".join(texts[:_MOST_VALUES]) + more

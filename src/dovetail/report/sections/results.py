@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from ...recipes import Comparison, Table
+from ..fold import folded
 from ..page import Page
+from ..table import Marks, row_groups
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _MOST_COLUMNS = 12
 """Up to which a table has room on a sheet of paper."""
@@ -45,7 +51,7 @@ def add_results(page: Page, tables: Sequence[Table | Comparison], remarks: str =
         if table.note:
             page.prose(table.note)
         if isinstance(table, Table):
-            page.table(table.frame, digits=table.digits)
+            _add_plain(page, table)
         elif len(table.wide().columns) <= _MOST_COLUMNS:
             _add_comparison(page, table)
         else:
@@ -53,9 +59,27 @@ def add_results(page: Page, tables: Sequence[Table | Comparison], remarks: str =
                 _add_comparison(page, part)
 
 
+def _add_plain(page: Page, table: Table) -> None:
+    import pandas as pd
+
+    texts = [
+        str(name) for name, kind in table.frame.dtypes.items() if not pd.api.types.is_numeric_dtype(kind)
+    ]
+    for number, (name, part) in enumerate(row_groups(table.frame, texts)):
+        with folded(page, name, is_open=number == 0):
+            page.table(part, digits=table.digits)
+
+
 def _add_comparison(page: Page, table: Comparison) -> None:
-    wide = table.wide()
-    labels = {name for cell in table.cells for name in cell.labels}
+    labels = list(dict.fromkeys(name for cell in table.cells for name in cell.labels))
+    for number, (name, wide) in enumerate(row_groups(table.wide(), labels)):
+        marks, short = _marks(wide, labels), [_short(column) for column in wide.columns]
+        with folded(page, name, is_open=number == 0):
+            page.table(wide.set_axis(short, axis=1), digits=table.digits, marks=marks)
+
+
+def _marks(wide: pd.DataFrame, labels: Sequence[str]) -> Marks:
+    """Return which cells are differences, and which are not to be trusted."""
     marks: dict[tuple[int, int], str] = {}
     for column, name in enumerate(wide.columns):
         if name in labels:
@@ -63,10 +87,12 @@ def _add_comparison(page: Page, table: Comparison) -> None:
         for row, text in enumerate(wide[name]):
             kind = "number difference" if name.endswith(" Δ") else "number"
             marks[row, column] = "number doubt" if str(text).endswith(" ?") else kind
-    short = [
-        name.rpartition(" ")[2] if name.endswith((" published", " Δ")) else name for name in wide.columns
-    ]
-    page.table(wide.set_axis(short, axis=1), digits=table.digits, marks=marks)
+    return marks
+
+
+def _short(column: str) -> str:
+    """Return what stands above a column: the metric above ours, and the next two columns belong to it."""
+    return column.rpartition(" ")[2] if column.endswith((" published", " Δ")) else column
 
 
 def _has_doubts(table: Comparison) -> bool:

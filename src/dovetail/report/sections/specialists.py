@@ -44,7 +44,7 @@ def add_specialists(
     ]
     rows = rows or [_row(part, scores) for file in files for part in file.part.specialists]
     frame = pd.DataFrame(rows)
-    splits = list(frame["split"].unique())
+    splits, slots = list(frame["split"].unique()), bool(frame["slot"].any())
     for name in ("slot", "split"):
         if frame[name].nunique() == 1:  # then it tells none from another
             frame = frame.drop(columns=name)
@@ -52,7 +52,7 @@ def add_specialists(
     page.table(
         frame.head(_MOST_ROWS),
         f"Accuracy on the classes that each knows, and entropy (nats) on all others, on {where}. Sparsity is the share "
-        f"of weights that are pruned.{_more(len(rows))}",
+        f"of weights that are 0: pruned{', or outside of its slot' if slots else ''}.{_more(len(rows))}",
         marks=_to_the_right(frame, "size"),
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .audit import AuditSource
-from .open import Source, open_source
+from .open import Source, folders_inside, open_source
 from .parts import PartFile, PartsSource
 from .run import RunSource
 from .sculpture import SculptureSource
@@ -15,5 +15,6 @@ __all__ = [
     "RunSource",
     "SculptureSource",
     "Source",
+    "folders_inside",
     "open_source",
 ]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 
 from ...cluster.audit_folder import FILE
 from ...cluster.result import SCHEMA
 from ...errors import FileFormatError
-from ...reading import number, take, whole
+from ...reading import number, parse, take, whole
 
 
 @dataclass(frozen=True)
@@ -77,12 +76,10 @@ def read_audit(path: Path) -> AuditSource:
         When it is damaged, or not an audit's.
     """
     try:
-        return _read(path, json.loads(path.read_text("utf-8")))
+        return _read(path, parse(path.read_text("utf-8")))
     except OSError as error:
         raise FileFormatError(f"cannot read {path}: {error.strerror or error}") from error
-    except (ValueError, RecursionError) as error:
-        raise FileFormatError(f"{path} is not JSON, or is cut short ({str(error)[:80]})") from None
-    except FileFormatError as error:
+    except (UnicodeDecodeError, FileFormatError) as error:
         raise FileFormatError(f"{path} is not what dovetail audit writes: {error}") from None
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
-from ...errors import DovetailError
+from ...errors import DovetailError, FileFormatError
 from ...file_header import read_header
 from .audit import AuditSource, audit_file, read_audit
+from .each_file import read_each
 from .parts import PartsSource, is_part, read_parts
 from .run import RunSource, is_run, read_run
 from .sculpture import SculptureSource, is_hierarchy, is_statue, read_modules, read_statues
@@ -60,7 +62,7 @@ def _file(path: Path) -> Source:
 
 
 def _folder(path: Path) -> Source:
-    headers = {file: read_header(file) for file in _tensor_files(path)}
+    headers, damaged = read_each(_tensor_files(path), read_header)
     parts = [file for file, header in headers.items() if is_part(header)]
     statues = [file for file, header in headers.items() if is_statue(header)]
     modules = sorted(file for file in path.glob("*.json") if is_hierarchy(file))
@@ -81,12 +83,19 @@ def _folder(path: Path) -> Source:
     elif len(modules) == 1:
         found[f"modules ({modules[0].name})"] = lambda: read_modules(modules[0])
     if len(found) == 1:
-        return next(iter(found.values()))()
+        source = next(iter(found.values()))()
+        if isinstance(source, PartsSource | SculptureSource):
+            return replace(source, damaged=damaged + source.damaged)
+        return source
     if found:
         raise DovetailError(
             f"{path} holds several kinds of things: {' and '.join(found)}; put each into a folder of its own, or name "
             "a file"
         )
+    if damaged:
+        raise FileFormatError(f"{path} holds nothing else that a report can be made of, and {damaged[0]}")
+    if inside := folders_inside(path):
+        raise DovetailError(f"a report is about one folder; in {str(path)!r} it could be {inside}")
     raise DovetailError(f"{path} {_nothing_in(path, modules)}; name {_KINDS}")
 
 
@@ -96,13 +105,26 @@ def _nothing_in(path: Path, modules: list[Path]) -> str:
         return "is empty"
     if modules:
         return f"holds the modules of {len(modules)} networks, of which a report takes one file"
-    inside = sorted(
-        child.name for child in path.iterdir() if child.is_dir() and (is_run(child) or audit_file(child))
-    )
-    if inside:
-        more = ", ..." if len(inside) > _MOST_NAMED else ""
-        return f"holds folders that a report takes one of ({', '.join(inside[:_MOST_NAMED])}{more})"
     return "holds nothing that a report can be made of"
+
+
+def folders_inside(path: str | Path) -> str:
+    """Return the names of folders in a folder that reports could be made of, the first few; empty if none could."""
+    path = Path(path)
+    children = sorted(child for child in path.iterdir() if child.is_dir()) if path.is_dir() else []
+    names = [child.name for child in children if not child.name.startswith(".") and _is_source(child)]
+    return ", ".join(names[:_MOST_NAMED]) + (", ..." if len(names) > _MOST_NAMED else "")
+
+
+def _is_source(folder: Path) -> bool:
+    """Whether a folder is a run's or an audit's, or a first file in it holds a network of ours."""
+    try:
+        if is_run(folder) or audit_file(folder):
+            return True
+        headers, _ = read_each(_tensor_files(folder)[:1], read_header)
+    except OSError:
+        return False
+    return any(is_part(header) or is_statue(header) for header in headers.values())
 
 
 def _tensor_files(folder: Path) -> list[Path]:

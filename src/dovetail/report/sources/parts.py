@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from ...errors import FileFormatError
 from ...file_header import read_header
 from ...specialists import Composite, Specialist, open_file
 from ...specialists.manifest import SCHEMA
+from .each_file import read_each
 
 MOST_FILES = 300
 """In a folder; more would take long to read and make a page that nobody reads."""
@@ -47,11 +49,14 @@ class PartsSource:
         What is there, by name.
     left_out : int
         Files that were not read, because there are so many.
+    damaged : tuple of str
+        What is wrong with files that cannot be read, a sentence each.
     """
 
     path: Path
     files: tuple[PartFile, ...]
     left_out: int = 0
+    damaged: tuple[str, ...] = ()
 
     @property
     def specialists(self) -> list[Specialist]:
@@ -77,12 +82,14 @@ def read_parts(path: Path, files: list[Path]) -> PartsSource:
     Raises
     ------
     FileFormatError
-        When one of them is damaged, with its name.
+        When all of them are damaged, with the name of the first.
     """
-    found = [
-        PartFile(
-            file.name, open_file(file), file.stat().st_size, str(read_header(file).get("dovetail", "unknown"))
-        )
-        for file in files[:MOST_FILES]
-    ]
-    return PartsSource(path, tuple(found), len(files) - len(found))
+    found, damaged = read_each(files[:MOST_FILES], _read)
+    if not found:
+        raise FileFormatError(damaged[0])
+    return PartsSource(path, tuple(found.values()), max(0, len(files) - MOST_FILES), damaged)
+
+
+def _read(file: Path) -> PartFile:
+    version = str(read_header(file).get("dovetail", "unknown"))
+    return PartFile(file.name, open_file(file), file.stat().st_size, version)

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from ...engine import Run
 from ...engine.results_file import NAME, read_results
-from ...engine.run_folder import read_config, units_beside
+from ...engine.run_figures import figures_in
+from ...engine.run_folder import CONFIG, read_config, units_beside
 from ...errors import FileFormatError
 from ...recipes import find_recipe
 from ...recipes.recipe import check_scale
@@ -45,7 +46,7 @@ class RunSource:
 
 def is_run(path: Path) -> bool:
     """Whether a folder is that of a run."""
-    return (path / "config.yaml").is_file()
+    return (path / CONFIG).is_file()
 
 
 def read_run(path: Path) -> RunSource:
@@ -74,7 +75,7 @@ def read_run(path: Path) -> RunSource:
     remarks = path / "remarks.md"
     try:
         said = remarks.read_text("utf-8") if remarks.is_file() else ""
-        pictures = tuple(sorted(file for file in (path / "figures").glob("*.png") if _is_png(file)))
+        pictures = tuple(file for file in figures_in(path) if _is_png(file))
     except (OSError, UnicodeDecodeError) as error:
         raise FileFormatError(f"cannot read what is in {path}: {error}") from error
     return RunSource(path, run, len(units), config, said, pictures)

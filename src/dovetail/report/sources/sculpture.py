@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from ...errors import DovetailError, FileFormatError
 from ...file_header import read_header
+from ...reading import parse
 from ...sculpting import Hierarchy, Statue, open_statue
 from ...sculpting.files import SCHEMA
 from ...sculpting.modules.hierarchy_json import SCHEMA as HIERARCHY_SCHEMA
 from ...sculpting.modules.hierarchy_json import read_hierarchy
+from .each_file import read_each
 
 MOST_FILES = 300
 _LARGEST_CONFIG = 100_000
@@ -35,6 +36,8 @@ class SculptureSource:
         Of Dovetail, when they were written.
     left_out : int
         Files that were not read, because there are so many.
+    damaged : tuple of str
+        What is wrong with files that cannot be read, a sentence each.
     """
 
     path: Path
@@ -43,6 +46,7 @@ class SculptureSource:
     config: dict[str, object] = field(default_factory=dict)
     versions: tuple[str, ...] = ()
     left_out: int = 0
+    damaged: tuple[str, ...] = ()
 
 
 def is_statue(header: dict[str, object]) -> bool:
@@ -65,20 +69,24 @@ def read_statues(path: Path, files: list[Path]) -> SculptureSource:
     Raises
     ------
     FileFormatError
-        When a file is damaged, with its name.
+        When all files are damaged, with the name of the first; or the modules of one cannot be found.
     """
-    statues = {file.name: open_statue(file) for file in files[:MOST_FILES]}
+    found, damaged = read_each(files[:MOST_FILES], open_statue)
+    if not found:
+        raise FileFormatError(damaged[0])
     drawn: dict[str, Hierarchy] = {}
-    for name, statue in statues.items():
+    for file, statue in found.items():
         if statue.outcome == "not learned":
             continue
+        name = statue.task if len(found) == 1 else f"seed {statue.seed}"
         try:
-            drawn[f"seed {statue.seed}" if len(statues) > 1 else statue.task] = statue.hierarchy
+            drawn[file.stem if name in drawn else name] = statue.hierarchy
         except (DovetailError, ValueError) as error:
-            raise FileFormatError(f"the modules of {name!r} cannot be found: {error}") from error
-    versions = tuple(dict.fromkeys(str(read_header(file).get("dovetail", "unknown")) for file in files))
+            raise FileFormatError(f"the modules of {file.name!r} cannot be found: {error}") from error
+    versions = tuple(dict.fromkeys(str(read_header(file).get("dovetail", "unknown")) for file in found))
     config = _config(path / "config.json") if path.is_dir() else {}
-    return SculptureSource(path, statues, drawn, config, versions, len(files) - len(statues))
+    statues = {file.name: statue for file, statue in found.items()}
+    return SculptureSource(path, statues, drawn, config, versions, max(0, len(files) - MOST_FILES), damaged)
 
 
 def read_modules(path: Path) -> SculptureSource:
@@ -98,7 +106,7 @@ def _config(path: Path) -> dict[str, object]:
     try:
         if path.stat().st_size > _LARGEST_CONFIG:
             raise ValueError("it is too large")
-        content = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
+        content = parse(path.read_text("utf-8"))
+    except (OSError, ValueError, FileFormatError) as error:
         raise FileFormatError(f"{path} cannot be read ({str(error)[:80]})") from None
     return content if isinstance(content, dict) else {}

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field, fields
 from typing import Literal, NamedTuple
 
 import networkx as nx
-import numpy as np
 
 from ...data.boolean import BooleanTask, Planted, boolean_task
 from ...errors import ShapeError, SpecError
@@ -99,6 +98,7 @@ def compare(
 
     Examples
     --------
+    >>> import numpy as np
     >>> from dovetail.data.boolean import boolean_task
     >>> halves = np.kron(np.eye(2), np.ones((1, 2))) > 0
     >>> modules = [{(0, 0), (0, 1), (1, 0), (2, 0), (2, 1)}, {(0, 2), (0, 3), (1, 1), (2, 2), (2, 3)}]
@@ -190,21 +190,11 @@ def _planted_for(
 
 
 def _found(hierarchy: Hierarchy) -> _Modules:
-    last = len(hierarchy.sizes) - 1
     ends = [
-        _Ends(*(frozenset(unit for layer, unit in module if layer == end) for end in (0, last)))
-        for module in hierarchy.modules
+        _Ends(hierarchy.inputs_of(module), hierarchy.outputs_of(module))
+        for module in range(len(hierarchy.modules))
     ]
-    module_of = [np.full(size, -1) for size in hierarchy.sizes]
-    for place, module in enumerate(hierarchy.modules):
-        for layer, unit in module:
-            module_of[layer][unit] = place
-    feeds: set[tuple[int, int]] = set()
-    for layer, edges in enumerate(hierarchy.connections):
-        to, source = np.nonzero(edges)
-        pairs = np.stack([module_of[layer][source], module_of[layer + 1][to]], axis=1)
-        feeds.update((feeder, fed) for feeder, fed in np.unique(pairs, axis=0).tolist() if feeder != fed)
-    return _Modules(ends, {pair for pair in feeds if -1 not in pair})
+    return _Modules(ends, set(hierarchy.feeds))
 
 
 def _expected(hierarchy: Hierarchy, planted: Planted) -> _Modules:

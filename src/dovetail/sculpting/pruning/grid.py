@@ -20,7 +20,7 @@ from ...population.perceptrons import Perceptrons
 from .compact import Compact
 from .problem import Problem
 from .proposals import EdgeProposal, Proposal, UnitProposal
-from .search import Accepted, Found, search
+from .search import Accepted, search
 
 DENSE_TRIES = 10
 """How often a dense network may train before it counts as not able to learn the task."""
@@ -117,12 +117,12 @@ def sculpt_cells(
         forks = torch.arange(len(of_seed), device=device).repeat_interleave(len(sizes))
         own = torch.tensor(sizes, dtype=torch.float64, device=device).repeat(len(of_seed))
         of_seed = of_seed[forks]
-        found = _in_parts(
-            cells.select(forks), [seeds[place] for place in of_seed.tolist()], own, proposal, phase, problem, how,
-            allowed[of_seed], news,
+        cells = cells.select(forks)
+        accepted = _in_parts(
+            cells, [seeds[place] for place in of_seed.tolist()], own, proposal, phase, problem, how, allowed[of_seed],
+            news,
         )  # fmt: skip
-        cells = found.networks
-        steps = [steps[fork] + more for fork, more in zip(forks.tolist(), found.steps, strict=True)]
+        steps = [steps[fork] + more for fork, more in zip(forks.tolist(), accepted, strict=True)]
     return Cells(cells, steps, learned.tolist(), networks, wrong.tolist(), allowed.tolist())
 
 
@@ -189,21 +189,19 @@ def _in_parts(
     how: Drilling,
     allowed: Tensor,
     news: Callable[[str, int, int], None],
-) -> Found:
-    """Search with as many members at once as memory holds."""
+) -> list[list[Accepted]]:
+    """Search with as many members at once as memory holds, changing them in place; return what each accepted."""
     most = cells_at_once(networks, problem.train, how)
-    whole = Found(networks, [], 0, 0)
+    steps_of_each: list[list[Accepted]] = []
     for part in torch.arange(len(networks), device=steps.device).split(most):
         found = search(
             networks.select(part), [seeds[place] for place in part.tolist()], steps[part], proposal, phase=phase,
             train=problem.train, val=problem.val, how=how, allowed=allowed[part], stream=_STREAMS[phase],
-            on_round=lambda _round, left, _going: news(phase, left, len(networks)),
+            on_round=lambda ended: news(phase, ended, len(networks)),
         )  # fmt: skip
         networks.values[part], networks.kept[part] = found.networks.values, found.networks.kept
-        whole.steps += found.steps
-        whole.trainings += found.trainings
-        whole.rounds = max(whole.rounds, found.rounds)
-    return whole
+        steps_of_each += found.steps
+    return steps_of_each
 
 
 def cells_at_once(networks: Perceptrons, train: Split, how: Drilling) -> int:

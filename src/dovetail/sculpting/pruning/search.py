@@ -107,7 +107,7 @@ def search(
     how: Drilling,
     allowed: Tensor,
     stream: int,
-    on_round: Callable[[int, int, int], None],
+    on_round: Callable[[int], None],
 ) -> Found:
     """Prune every network as far as it goes.
 
@@ -130,7 +130,7 @@ def search(
     stream : int
         The random stream of the first round; the next round takes the next one.
     on_round : callable
-        Called with the round, how many members left in it and how many go on.
+        Called after every round with how many members ended in it.
     """
     device = networks.values.device
     whole = Compact.whole(networks)
@@ -158,7 +158,7 @@ def search(
         _put_away(found, walk, ending)
         walk.ended |= ending
         staying = (~walk.ended).nonzero().squeeze(1)
-        on_round(found.rounds, int(ending.sum()), len(staying))
+        on_round(int(ending.sum()))
         if len(staying) <= _LEAVE_BELOW * len(walk.numbers) or walk.accepted.slack() <= _LEAVE_BELOW:
             drill.close()
             walk, drill = walk.select(staying), None

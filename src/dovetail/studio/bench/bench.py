@@ -21,6 +21,7 @@ from ..held_data import DataShelf, HeldData, shelf_of
 from ..recent import Recent
 from ..studio import Studio
 from .compatibilities import Compatibilities, FitTable
+from .first_fit import FIRST_SAMPLES, first_fit
 from .forward import Outputs
 from .listing import Catalogue, Inventory
 from .methods import put_together
@@ -73,6 +74,7 @@ class Bench:
         self._outputs = Outputs()
         self._fits = Compatibilities()
         self._fitted = Recent[Composite](_MOST_FITTED)
+        self._begun = Recent[bool](_MOST_SCORES)
         self._scores = Recent[Score](_MOST_SCORES)
         self._clashes = Recent[str](_MOST_SCORES)
         self._lock = threading.Lock()
@@ -103,6 +105,8 @@ class Bench:
 
     def measure(self, files: list[str], method: Method, seconds: float = PATIENCE) -> Measured:
         """Measure the composite of some files, for about as long as is given; again for the rest."""
+        if method == "calibrated" and (first := self._first_fitted(files)):
+            return first
         _, composite = self.gather(files, method)
         return self._measured(composite, seconds)
 
@@ -186,8 +190,24 @@ class Bench:
         if method != "calibrated":
             return put_together(members, method, data)
         # Fitting takes a second or more.
-        key = frozenset(member.digest for member in members)
-        return self._fitted.get(key, lambda: put_together(members, method, data))
+        return self._fitted.get(_members(members), lambda: put_together(members, method, data))
+
+    def _first_fitted(self, files: list[str]) -> Measured | None:
+        """Return what a first fit gives, once for each composite; None where there is no need of one."""
+        with self._lock:
+            members = self._opened.specialists(files)
+            data, _ = self._data_of(members[0])
+            key = _members(members)
+            if data is None or self._begun.find(key) or self._fitted.find(key) is not None:
+                return None
+            self._begun.keep(key, True)
+            part = first_fit(members, data)
+            if part is None:
+                return None
+            logits = self._outputs.logits(part, data).up_to(min(FIRST_SAMPLES, len(data.test) // 2))
+        (score,) = score_logits(logits[None], data.test.y[: len(logits)], [part.rewarded], part.classes)
+        record = members[0].record
+        return Measured(part, score, score.samples, len(data.test), data.name, data_note(record, data))
 
     def _measured(self, part: Part, seconds: float) -> Measured:
         record = part.specialists[0].record
@@ -205,6 +225,10 @@ class Bench:
                 with self._lock:
                     self._scores.keep(key, score)
         return Measured(part, score, score.samples, len(data.test), data.name, data_note(record, data))
+
+
+def _members(specialists: list[Specialist]) -> frozenset[str]:
+    return frozenset(member.digest for member in specialists)
 
 
 def bench_of(studio: Studio) -> Bench:

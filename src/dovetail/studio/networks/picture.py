@@ -9,7 +9,7 @@ from pydantic import BaseModel
 from ...errors import SpecError
 from ...prune.layers import find_layers
 from ...report.hierarchy_data import hierarchy_data
-from ...sculpting.drawing.module_style import checked_names, layer_name, unused_note
+from ...sculpting.drawing.module_style import checked_names, counted, layer_name, unused_note
 from ...sculpting.modules.reach import used_units
 from .grouping import Grouping, Groups, groupings_of
 from .network import Kind, Network
@@ -61,9 +61,18 @@ def picture_of(network: Network, groups: Groups | SpecError) -> Picture:
         list(groups.names),
     )
     picture.grouping, picture.strongest, picture.note = groups.grouping, groups.strongest, groups.note
-    picture.unused = unused_note(hierarchy, drawn=False)
+    picture.unused = (
+        unused_note(hierarchy, drawn=False)
+        if groups.strongest == 100
+        else _not_reached(len(hierarchy.unused))
+    )
     picture.drawing = hierarchy_data(hierarchy, names)
     return picture
+
+
+def _not_reached(units: int) -> str:
+    """Return what to say of units that some edges lead past: others that are not looked at may use them."""
+    return f"{counted(units, 'unit')} on no path of these edges left out" if units else ""
 
 
 def layers_of(network: Network) -> list[LayerFacts]:

@@ -6,6 +6,7 @@ from pydantic import BaseModel
 
 from ...engine.run_figures import FIGURES, figures_in
 from ...errors import DovetailError, FileFormatError
+from ...report.prose import prose_html
 from ..folder import StudioFolder
 from .found_run import FoundRun, inside
 
@@ -37,8 +38,9 @@ def read_figure(folder: StudioFolder, run: str, name: str) -> bytes:
 
 
 def remarks_of(folder: StudioFolder, run: FoundRun) -> str:
-    """Return what someone wrote about a run's numbers; nothing if nobody has."""
+    """Return what someone wrote about a run's numbers, as HTML; nothing if nobody has."""
     try:
-        return folder.existing(inside(run.name, _REMARKS), 2**20).read_text("utf-8", errors="replace")
+        written = folder.existing(inside(run.name, _REMARKS), 2**20).read_text("utf-8", errors="replace")
     except DovetailError:
         return ""
+    return prose_html(written)

@@ -45,7 +45,7 @@ class Runs(BaseModel):
 
 
 class RunDetail(BaseModel):
-    """One run: how far it is, its tables and figures, and what they were made with."""
+    """One run: how far it is, its tables and figures, remarks as HTML, and what they were made with."""
 
     state: RunState
     tables: list[ShownTable]

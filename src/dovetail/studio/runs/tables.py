@@ -8,6 +8,7 @@ from pydantic import BaseModel
 
 from ...cells import cell_text
 from ...recipes import Comparison, Table
+from ...report.prose import prose_html
 
 Kind = Literal["label", "ours", "published", "difference"]
 
@@ -21,7 +22,10 @@ class Column(BaseModel):
 
 
 class ShownTable(BaseModel):
-    """A table as text; ``doubtful`` are the places (row, column) of published values that are not to be trusted."""
+    """A table as text; ``doubtful`` are the places (row, column) of published values that are not to be trusted.
+
+    The note is HTML, as `prose_html` makes it.
+    """
 
     title: str
     note: str
@@ -60,7 +64,8 @@ def shown_table(table: Table | Comparison) -> ShownTable:
         for place, text in enumerate(row)
         if columns[place].kind == "published" and text.endswith(" ?")
     ]
-    return ShownTable(title=table.title, note=table.note, columns=columns, rows=rows, doubtful=doubtful)
+    note = prose_html(table.note)
+    return ShownTable(title=table.title, note=note, columns=columns, rows=rows, doubtful=doubtful)
 
 
 def _role(name: str, metrics: set[str]) -> Kind:

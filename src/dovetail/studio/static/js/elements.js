@@ -47,6 +47,11 @@ export function numberText(value, digits = 4) {
   return Number.isInteger(value) ? String(value) : value.toFixed(digits);
 }
 
+export function durationText(seconds) {
+  if (seconds < 120) return `${Math.round(seconds)} s`;
+  return seconds < 7200 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`;
+}
+
 // `columns` are titles, or { title, key, number, format }; `rows` are lists of cells, or objects with the keys.
 // A cell is text, a number or an element. A wide table scrolls in its own box.
 export function dataTable(columns, rows, caption = "") {

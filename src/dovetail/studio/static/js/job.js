@@ -1,7 +1,7 @@
 // Long work that runs beside the server: how far it is, and a button to cancel it.
 
 import { get, remove } from "./api.js";
-import { clear, h, notice } from "./elements.js";
+import { clear, durationText, h, notice } from "./elements.js";
 
 const PAUSE = 400;
 const LONGEST_PAUSE = 6400;
@@ -76,7 +76,8 @@ export function jobPanel(job, { onChange, onDone } = {}) {
       bar.max = now.total;
       bar.value = now.done;
     }
-    note.textContent = now.note || "Starting…";
+    // The time says that it is alive where one step takes long.
+    note.textContent = `${now.note || "starting (its libraries take some seconds)"}, ${durationText(Date.now() / 1000 - now.started)} so far`;
     if (silent) clear(message);
     silent = false;
     if (now.state === "failed") clear(message, notice(now.error, "error"));

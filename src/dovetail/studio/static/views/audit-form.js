@@ -5,6 +5,7 @@ import { clear, h, notice } from "../js/elements.js";
 
 const LABELS = { k: "Clusters (k)", shuffles: "Shuffled copies", shuffle: "Shuffle", seed: "Seed" };
 
+// `fill` takes over settings, of an audit that is shown: those that are there, and a file that is offered.
 export function auditForm(offer, file, onStart) {
   const message = h("div", { "aria-live": "polite" });
   const button = h("button", { type: "submit", class: "primary" }, "Start the audit");
@@ -35,7 +36,14 @@ export function auditForm(offer, file, onStart) {
       button.disabled = false;
     }
   });
-  return form;
+  function fill(asked) {
+    for (const [name, value] of Object.entries(asked)) {
+      const input = form.elements[name];
+      const isOffered = input?.tagName !== "SELECT" || [...input.options].some((option) => option.value === value);
+      if (input && isOffered) input.value = value ?? "";
+    }
+  }
+  return { element: form, fill };
 }
 
 function values(form, settings) {

@@ -14,7 +14,6 @@ const INTRO =
 const GONE = "That audit is no longer kept. Start it again, or look in Runs for saved ones.";
 
 export const view = {
-  name: "audit",
   title: "Audit",
   async show(element, parameters) {
     const [offer, jobs] = await Promise.all([get("/api/audit"), get("/api/jobs")]);
@@ -25,7 +24,11 @@ export const view = {
     function follow(job) {
       const list = () => listJobs(earlier, audits, job.id);
       list();
+      let isFilled = false; // once: from then on the form is the reader's
       showJob(outcome, job, (now) => {
+        const { output, ...asked } = (now.result ?? now.partial)?.asked ?? {};
+        if (asked.file && !isFilled) form.fill(asked); // not where it is saved: a second one would write over the first
+        isFilled ||= Boolean(asked.file);
         job.state = now.state;
         if (now.state !== "running") list();
       });
@@ -43,11 +46,12 @@ export const view = {
       h("h1", {}, "Audit"),
       h("p", {}, INTRO),
       offer.files.length || audits.length || parameters.saved
-        ? h("div", { class: "audit-columns" }, h("div", {}, form, earlier), outcome)
+        ? h("div", { class: "audit-columns" }, h("div", {}, form.element, earlier), outcome)
         : emptyState("There is no file of weights in this folder.", demo),
     );
     if (parameters.saved) {
-      await showSaved(outcome, parameters.saved);
+      const shown = await showSaved(outcome, parameters.saved);
+      if (shown) form.fill({ ...shown.settings, file: shown.file, shuffles: shown.copies });
       return;
     }
     const shown = parameters.job ? audits.find((job) => job.id === parameters.job) : !parameters.file && audits[0];
@@ -75,8 +79,10 @@ async function showSaved(box, folder) {
     const shown = await get("/api/audit/saved", { folder });
     clear(box, h("h2", {}, `Saved in ${folder}`), found.element);
     found.showWhole(shown);
+    return shown;
   } catch (error) {
     clear(box, notice(error.message, "error"));
+    return null;
   }
 }
 

@@ -13,7 +13,7 @@ function suggestion(found) {
 
 // `ticked` holds the files and the method; `onSaved` is called when a file was written.
 export function saveForm(found, ticked, onSaved) {
-  const name = h("input", { type: "text", value: suggestion(found), spellcheck: "false", autocomplete: "off" });
+  const name = h("input", { type: "text", value: suggestion(found), required: true, spellcheck: "false", autocomplete: "off" });
   const message = h("div", { "aria-live": "polite" });
   const button = h("button", { type: "submit" }, "Save");
   const form = h(

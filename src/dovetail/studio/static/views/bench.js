@@ -43,7 +43,6 @@ function settle(state, parts) {
 }
 
 export const view = {
-  name: "bench",
   title: "Bench",
   async show(element, parameters) {
     const state = readState(parameters);

@@ -72,14 +72,16 @@ export function makeImages(classes, ticked, choice, { canTake, onTake, onShown, 
   function showImage(image) {
     showPicture(picture, image.picture);
     picture.setAttribute("aria-label", `Test image of class ${classes[image.truth]}`);
-    const says = verdict(image.composite, classes);
-    const right = image.known && image.composite.winner === image.truth;
+    const { decided, winner } = image.composite;
+    const judged = image.known && (decided || winner !== image.truth); // undecided, but not mistaken: neither
+    const says = h("b", { class: judged ? (winner === image.truth ? "good" : "bad") : null }, verdict(image.composite, classes));
     clear(
       truth,
       "True class ",
       h("b", {}, classes[image.truth]),
-      image.known ? ", the composite says " : ", which no one here knows; the composite says ",
-      h("b", { class: image.known ? (right ? "good" : "bad") : null }, says),
+      image.known ? ", the composite " : ", which no one here knows; the composite ",
+      decided ? "says " : "is ",
+      says,
       ` (loss ${image.loss.toFixed(2)}).`,
     );
   }

@@ -30,13 +30,17 @@ export function makeOutputs(group, ticked, method, onTick) {
     set(said) {
       bars.set(said?.composite);
       setText(answer, said ? verdict(said.composite, classes) : "");
-      setText(detail, said ? `${topShare(said.composite)}, ${entropyText(said.composite, classes)}` : "");
+      setText(detail, said ? `${topShare(said.composite, classes)}, ${entropyText(said.composite, classes)}` : "");
       cards.filter((card) => ticked.has(card.file)).forEach((card, place) => card.set(said?.specialists[place]));
     },
   };
 }
 
-const topShare = (said) => percent(Math.max(...said.probabilities));
+// Of what was said; where nothing was, of what comes nearest.
+function topShare({ decided, winner, probabilities }, classes) {
+  const share = percent(probabilities[winner]);
+  return decided ? share : `nearest ${classes[winner]} with ${share}`;
+}
 
 function specialistCard(one, classes, isTicked, onTick) {
   const name = one.classes.join(", ");

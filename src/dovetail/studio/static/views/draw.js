@@ -8,7 +8,6 @@ import { makeImages } from "./draw-images.js";
 import { makeOutputs } from "./draw-outputs.js";
 
 export const view = {
-  name: "draw",
   title: "Draw",
   async show(element, parameters) {
     const { groups, side } = await get("/api/draw/parts");

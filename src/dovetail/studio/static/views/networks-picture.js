@@ -94,7 +94,7 @@ function layers({ layers: rows }) {
     "section",
     { class: "networks-layers" },
     h("h3", {}, "Layers"),
-    h("p", { class: "quiet" }, "Units, those on a path from an input to an output, and the edges to the layer before."),
+    h("p", { class: "quiet" }, "Of the whole network: units, those on a path from an input to an output, and the edges to the layer before."),
     dataTable(
       [
         { title: "Layer", key: "name" },

@@ -12,7 +12,6 @@ const INTRO =
 const KINDS = ["sculpture", "specialist or composite", "checkpoint", "modules"];
 
 export const view = {
-  name: "networks",
   title: "Networks",
   async show(element, parameters) {
     const { files, complete } = await get("/api/networks/files");

@@ -1,9 +1,9 @@
 // One run: how far it is, ours beside the published, figures, remarks.
 
 import { get } from "../js/api.js";
-import { clear, h, notice } from "../js/elements.js";
-import { dateText, durationText, progressBar } from "./runs-progress.js";
-import { prose, unwrapped } from "./runs-prose.js";
+import { clear, durationText, h, notice } from "../js/elements.js";
+import { dateText, progressBar } from "./runs-progress.js";
+import { prose } from "./runs-prose.js";
 import { resultTable } from "./runs-table.js";
 
 const PAUSE = 1000;
@@ -55,7 +55,7 @@ function content(name, { state, tables, figures, remarks, made_with }) {
     tables.length ? tables.map(resultTable) : notice("No unit is finished that a table could be made of."),
     figures.length ? h("h2", {}, "Figures") : null,
     h("div", { class: "runs-figures" }, figures.map((figure) => picture(name, figure))),
-    remarks ? [h("h2", {}, "Remarks"), h("div", { class: "card runs-remarks" }, prose(unwrapped(remarks)))] : null,
+    remarks ? [h("h2", {}, "Remarks"), h("div", { class: "card runs-remarks" }, prose(remarks))] : null,
     made_with.devices.length ? h("p", { class: "quiet" }, madeWith(made_with)) : null,
   ];
 }

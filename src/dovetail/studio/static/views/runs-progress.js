@@ -1,6 +1,6 @@
 // How far a run is: a bar, units in words, and the time left where it is known.
 
-import { h } from "../js/elements.js";
+import { durationText, h } from "../js/elements.js";
 
 export function progressBar(run) {
   const words = `${run.done} of ${run.units}${run.state === "running" ? `, ${leftText(run.left)}` : ""}`;
@@ -14,11 +14,6 @@ export function progressBar(run) {
 
 function leftText(seconds) {
   return seconds === null ? "time left known after the next unit" : `about ${durationText(seconds)} left`;
-}
-
-export function durationText(seconds) {
-  if (seconds < 120) return `${Math.round(seconds)} s`;
-  return seconds < 7200 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`;
 }
 
 export function dateText(seconds) {

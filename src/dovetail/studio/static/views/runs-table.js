@@ -18,7 +18,7 @@ export function resultTable({ title, note, columns, rows, doubtful }) {
     "section",
     { class: "runs-table" },
     h("h2", {}, title),
-    note ? h("p", { class: "quiet" }, prose(note)) : null,
+    note ? h("div", { class: "quiet" }, prose(note)) : null,
     dataTable(columns.map(({ title: name, number }) => ({ title: name, number })), cells, title),
   );
 }

@@ -12,7 +12,6 @@ const MORE = "The folder holds more than was looked through; open the studio on 
 const NONE = "No recipe has been run in this folder. Start one below, or with dovetail reproduce.";
 
 export const view = {
-  name: "runs",
   title: "Runs",
   show: (element, parameters) => (parameters.run ? showRun(element, parameters.run) : showAll(element)),
 };

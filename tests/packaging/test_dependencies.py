@@ -1,0 +1,69 @@
+"""What the package imports is what it asks for, and what was tested is what it allows."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+import tomllib
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+import dovetail as dt
+from dovetail.errors import SpecError
+
+from .source import PACKAGE, ROOT
+
+_PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+_EXTRAS: dict[str, list[str]] = _PROJECT["optional-dependencies"]
+_IMPORTED_AS = {"scikit-learn": "sklearn", "markdown-it-py": "markdown_it"}
+_WITH_TORCH = {"triton"}
+
+
+def _imports() -> set[str]:
+    """Return the packages of others that the code imports anywhere."""
+    found: set[str] = set()
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Import):
+                found |= {alias.name.split(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+                found.add(node.module.split(".")[0])
+    return found - sys.stdlib_module_names
+
+
+def test_what_is_imported_is_asked_for_and_what_is_asked_for_is_imported() -> None:
+    asked = [*_PROJECT["dependencies"]]
+    for extra in _EXTRAS.keys() - {"dev", "docs"}:
+        asked += _EXTRAS[extra]
+    names = {Requirement(line).name for line in asked}
+    assert {_IMPORTED_AS.get(name, name) for name in names} == _imports() - _WITH_TORCH
+
+
+def test_what_was_tested_is_what_may_be_installed() -> None:
+    lines = (ROOT / "constraints.txt").read_text("utf-8").splitlines()
+    tested = {canonicalize_name(name): version for name, version in (line.split("==") for line in lines)}
+    asked = [*_PROJECT["dependencies"], *(line for lines in _EXTRAS.values() for line in lines)]
+    for one in map(Requirement, asked):
+        if one.name not in ("dovetail", "timm"):  # nothing downloads timm's weights in tests
+            assert one.specifier.contains(tested[canonicalize_name(one.name)]), one
+
+
+def test_extras_that_texts_name_are_there() -> None:
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *PACKAGE.rglob("*.py")]
+    named = {
+        extra
+        for page in pages
+        for extras in re.findall(r"(?:dovetail|\.)\[([a-z]+(?:,[a-z]+)*)\]", page.read_text("utf-8"))
+        for extra in extras.split(",")
+    }
+    assert named == _EXTRAS.keys() - {"dev", "docs"}
+
+
+def test_communities_without_their_extra_say_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "leidenalg", None)
+    network = dt.build_net("mlp:8", (4,), 3, seed=0)
+    with pytest.raises(SpecError, match=r"pip install 'dovetail\[leiden\]'"):
+        dt.clusterability(network, k=2, shuffles=0, method="leiden", progress=False)
