@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from .errors import FileFormatError
-from .reading import parse
+from .reading import parse, refuse_newer
 
 KEY = "dovetail"
 """The entry of a file's metadata that is ours; its value is a JSON object with a ``schema``."""
+_SCHEMAS = ("dovetail/1", "dovetail.statue/1")
+"""Of parts and of sculpted networks: the newest that this version reads."""
 
 
 def read_header(path: Path) -> dict[str, object]:
@@ -17,7 +19,7 @@ def read_header(path: Path) -> dict[str, object]:
     Raises
     ------
     FileFormatError
-        When it is no safetensors file, is cut short, or cannot be read.
+        When it is no safetensors file, is cut short, cannot be read, or needs a newer version.
     """
     from safetensors import SafetensorError, safe_open
 
@@ -34,4 +36,11 @@ def read_header(path: Path) -> dict[str, object]:
         content = parse(text)
     except FileFormatError as error:
         raise FileFormatError(f"{path} has a damaged manifest: {error}") from None
-    return content if isinstance(content, dict) else {}
+    if not isinstance(content, dict):
+        return {}
+    try:
+        for schema in _SCHEMAS:
+            refuse_newer(content, schema)
+    except FileFormatError as error:
+        raise FileFormatError(f"{path} cannot be used: {error}") from None
+    return content

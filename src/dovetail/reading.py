@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping
 from typing import TypeVar
 
@@ -52,6 +53,37 @@ def _is_whole(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def refuse_newer(content: Mapping[str, object], known: str) -> None:
+    """Refuse a file of a kind that this version knows, in a newer schema than it knows.
+
+    Parameters
+    ----------
+    content : mapping
+        What the file says about itself: its ``schema`` and, if it does, the version of ``dovetail`` that wrote it.
+    known : str
+        The newest schema of this kind that can be read, such as ``"dovetail/1"``.
+
+    Raises
+    ------
+    FileFormatError
+        With what to install.
+
+    Examples
+    --------
+    >>> refuse_newer({"schema": "example/2", "dovetail": "3.1.0"}, "example/1")
+    Traceback (most recent call last):
+    dovetail.errors.FileFormatError: its schema is 'example/2', and this version of dovetail reads up to ...
+    """
+    kind, _, number = known.rpartition("/")
+    found = re.fullmatch(re.escape(kind) + r"/(\d{1,9})", str(content.get("schema")))
+    if found and int(found[1]) > int(number):
+        writer = content.get("dovetail")
+        raise FileFormatError(
+            f"its schema is {found[0]!r}, and this version of dovetail reads up to {known!r}; install "
+            + (f"dovetail {writer:.40} or later" if isinstance(writer, str) else "a newer one")
+        )
 
 
 def take(content: Mapping[str, object], key: str, kind: type[Value], length: int | None = None) -> Value:

@@ -58,10 +58,10 @@ def test_builder_follows_the_default_device() -> None:
 def test_too_many_parameters_are_refused_before_memory_is_used(
     spec: str, shape: tuple[int, ...], outputs: int
 ) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     with pytest.raises(SpecError, match="parameters"):
         build_net(spec, shape, outputs)
-    assert time.perf_counter() - started < 10
+    assert time.process_time() - started < 10
 
 
 @pytest.mark.parametrize("shape", [(), (0,), (3, -1), (2**30,), (2.5,), (True,)])

@@ -358,11 +358,11 @@ def test_a_pixel_and_its_edges_are_at_the_same_place() -> None:
 def test_a_large_network_is_drawn_in_time_and_saved() -> None:
     hierarchy = digits()
     assert sum(int(links.sum()) for links in hierarchy.connections) > 4000
-    start = time.perf_counter()
+    start = time.process_time()
     ax = draw_hierarchy(hierarchy, title="two digits")
     assert saved(ax, "png").startswith(b"\x89PNG")
     assert b"</svg>" in saved(ax, "svg")
-    assert time.perf_counter() - start < 3
+    assert time.process_time() - start < 3
     check(ax, hierarchy)
     width, height = ax.figure.get_size_inches()  # type: ignore[union-attr]
     assert width <= 13.01

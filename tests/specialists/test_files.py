@@ -158,7 +158,7 @@ def rewritten(path: Path, change: dict[str, object], tensors: dict[str, torch.Te
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"schema": "dovetail/9"}, "perhaps a newer one wrote it"),
+        ({"schema": "dovetail/9"}, "reads up to 'dovetail/1'; install dovetail"),
         ({"kind": "chimera"}, "'chimera'"),
         ({"net": "mlp:9999999999"}, "cannot be built"),
         ({"net": "transformer"}, "unknown architecture"),

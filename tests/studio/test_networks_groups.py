@@ -165,9 +165,9 @@ def test_a_large_network_is_drawn_with_its_strongest_edges_or_not_at_all(
         layers = [nn.Linear(before, after) for before, after in pairwise(widths)]
         torch.save(nn.Sequential(*layers).state_dict(), tmp_path / f"{name}.pt")
     ask = client(tmp_path)
-    begun = time.perf_counter()
+    begun = time.process_time()
     picture = ask.get("/api/networks/open", params={"file": "large.pt"}).json()
-    assert time.perf_counter() - begun < 10  # a second or so; tests may share the machine
+    assert time.process_time() - begun < 10  # a second or so; tests may share the machine
     assert picture["strongest"] < 100
     assert len(picture["drawing"]["edges"]) <= 2 * MOST_EDGES
     assert len(picture["drawing"]["units"]["x"]) <= MOST_UNITS

@@ -14,6 +14,7 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from ..errors import FileFormatError
+from ..file_header import read_header
 
 _NESTED = ("state_dict", "model_state_dict", "model")
 """Where checkpoints of other programs often keep the weights."""
@@ -57,7 +58,11 @@ def load_checkpoint(path: str | Path) -> dict[str, Tensor]:
             raise FileFormatError(
                 f"{str(path)!r} is {'a folder' if path.is_dir() else 'not there'}; name a file of weights"
             )
-        content = _in_order(load_file(path)) if is_safetensors(path) else _load_torch(path)
+        if is_safetensors(path):
+            content: object = _in_order(load_file(path))
+            read_header(path)  # one of ours that needs a newer version is not taken for plain weights
+        else:
+            content = _load_torch(path)
     except SafetensorError as error:
         raise FileFormatError(
             f"{str(path)!r} cannot be read: it is damaged or cut short ({_first_line(error)})"

@@ -13,7 +13,7 @@ from safetensors import SafetensorError, safe_open
 from .._version import __version__
 from ..errors import FileFormatError
 from ..file_header import KEY
-from ..reading import number, parse, take, whole
+from ..reading import number, parse, refuse_newer, take, whole
 from ..writing import write_tensors
 from .pruning.search import Accepted
 from .pruning.start import builder_of
@@ -64,6 +64,8 @@ def open_statue(path: str | Path) -> Statue:
         with safe_open(path, framework="pt") as file:
             content = parse((file.metadata() or {}).get(KEY, "null"))
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        if isinstance(content, dict):
+            refuse_newer(content, SCHEMA)
         if not isinstance(content, dict) or content.get("schema") != SCHEMA:
             raise ValueError(f"its schema is not {SCHEMA!r}; dovetail inspect says what it is")
         if content["outcome"] not in get_args(Outcome):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from .._version import __version__
 from ..errors import DovetailError, FileFormatError, SpecError
 from ..nets import NetSpec
-from ..reading import number, parse, take, whole
+from ..reading import number, parse, refuse_newer, take, whole
 from .basis import Basis
 from .composite import METHODS, Composite
 from .merge import check_keep, check_weights
@@ -77,10 +77,9 @@ def read_manifest(text: str) -> Manifest:
             "it is a sculpted network, no specialist or composite; dovetail.sculpting.open_statue reads it, dovetail "
             "inspect shows it"
         )
+    refuse_newer(content, SCHEMA)
     if schema != SCHEMA:
-        raise FileFormatError(
-            f"its schema is {schema!r:.40}, and this version of dovetail reads {SCHEMA!r}; perhaps a newer one wrote it"
-        )
+        raise FileFormatError(f"its schema is {schema!r:.40}, not {SCHEMA!r}")
     checksum = content.pop("checksum", None)
     if checksum != _checksum(content):
         raise FileFormatError("its manifest does not match its checksum: it was altered or damaged")

@@ -8,7 +8,7 @@ from pathlib import Path
 from ...cluster.audit_folder import FILE
 from ...cluster.result import SCHEMA
 from ...errors import FileFormatError
-from ...reading import number, parse, take, whole
+from ...reading import number, parse, refuse_newer, take, whole
 
 
 @dataclass(frozen=True)
@@ -87,6 +87,8 @@ def _read(path: Path, content: object) -> AuditSource:
     if not isinstance(content, dict):
         raise FileFormatError("it is not a JSON object")
     found = take(content, "clusterability", dict)
+    made = content.get("made")
+    refuse_newer({**(made if isinstance(made, dict) else {}), **found}, SCHEMA)
     if found.get("schema") != SCHEMA:
         raise FileFormatError(f"its schema is {found.get('schema')!r:.40}, not {SCHEMA!r}")
     layers = [(take(group, "name", str), whole(group.get("size"))) for group in _objects(found, "groups")]
@@ -115,7 +117,7 @@ def _read(path: Path, content: object) -> AuditSource:
             for name in ("data", "samples", "accuracy", "classes", "assumed", "seed")
             if lesions
         },
-        made if isinstance(made := content.get("made"), dict) else {},
+        made if isinstance(made, dict) else {},
     )
 
 

@@ -58,7 +58,7 @@ def is_hierarchy(path: Path) -> bool:
     """Whether a file begins as one with modules does."""
     try:
         with path.open(encoding="utf-8") as file:
-            return HIERARCHY_SCHEMA in file.read(200)
+            return HIERARCHY_SCHEMA.rstrip("0123456789") in file.read(200)
     except (OSError, UnicodeDecodeError):
         return False
 

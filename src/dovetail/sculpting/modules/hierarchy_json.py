@@ -10,7 +10,7 @@ from typing import TypeVar, get_args
 import numpy as np
 
 from ...errors import FileFormatError
-from ...reading import number, parse, take, whole
+from ...reading import number, parse, refuse_newer, take, whole
 from .hierarchy import Hierarchy, LayerClustering, SeparabilityTest, Unit
 from .matrices import Edges
 from .method import Score
@@ -79,6 +79,8 @@ def read_hierarchy(text: str) -> Hierarchy:
         content = parse(text)
     except FileFormatError as error:
         raise FileFormatError(f"not a hierarchy: {error}") from None
+    if isinstance(content, dict):
+        refuse_newer(content, SCHEMA)
     schema = content.get("schema") if isinstance(content, dict) else None
     if not isinstance(content, dict) or schema != SCHEMA:
         raise FileFormatError(f"not a hierarchy: its schema is {schema!r:.40}, not {SCHEMA!r}")
