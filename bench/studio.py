@@ -34,6 +34,7 @@ from dovetail.studio.serve import compute_politely, listen, server_config
 
 NET, KEPT, TOKEN = "mlp:512", 0.01, "speed"
 REQUESTS = 20
+METHODS: tuple[Method, ...] = ("sum", "logits", "ties", "calibrated")
 
 Ask = Callable[[str, str, object], Any]
 
@@ -137,9 +138,8 @@ def main() -> None:
             while len(ask("POST", "/api/bench/scores", {"files": files})) < 10:
                 pass
             line("load the data and measure ten specialists, once", [1000 * (time.perf_counter() - warm)])
-            for method in ("sum", "logits", "ties"):
+            for method in METHODS:
                 composites(ask, team, data, method, REQUESTS)
-            composites(ask, team, data, "calibrated", 3)
             again = {"files": files[:9], "method": "sum"}
             line(
                 "sum: dropped and added back",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,7 +12,20 @@ from dovetail.cells import cell_text
 from dovetail.printable import printable
 
 
-@pytest.mark.parametrize("text", ["", "cats & dogs", "Ähre, θ0 × 2 – …", "猫\t犬\n", r"C:\data"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "cats & dogs",
+        "Ähre, θ0 × 2 – …",
+        "猫\t犬\n",
+        r"C:\data",
+        "10\u00a0kg",
+        "a\u3000b",
+        "می\u200cخواهم",
+        "👩\u200d🔬",
+    ],
+)
 def test_plain_text_stays(text: str) -> None:
     assert printable(text) == text
 
@@ -34,6 +49,8 @@ def test_what_would_steer_a_terminal_is_written_out(text: str, shown: str) -> No
 @given(st.text(st.characters(categories=None)))
 def test_nothing_dangerous_is_left_and_once_is_enough(text: str) -> None:
     shown = printable(text)
-    assert all(each.isprintable() or each in "\n\t" for each in shown)
+    kept = {"Cc": "\n\t", "Cf": "\u200c\u200d"}
+    odd = [each for each in shown if unicodedata.category(each)[0] == "C" or each in "\u2028\u2029"]
+    assert all(each in kept.get(unicodedata.category(each), "") for each in odd)
     assert printable(shown) == shown
     shown.encode()

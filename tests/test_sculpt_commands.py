@@ -65,6 +65,20 @@ def test_a_task_that_changed_or_is_forced_leaves_nothing_of_the_old(tmp_path: Pa
     assert not (folder / "seed1.safetensors").exists()
 
 
+def test_a_seed_that_is_forced_leaves_the_others(tmp_path: Path) -> None:
+    run("sculpt", "y1 = x1", *FEW, "--seeds", "2", "-o", tmp_path)
+    kept, redone = (tmp_path / f"seed{seed}.safetensors" for seed in (0, 1))
+    before = [file.stat().st_mtime_ns for file in (kept, redone)]
+    run("sculpt", "y1 = x1", *FEW, "--seed", "1", "-o", tmp_path, "--force")
+    assert kept.stat().st_mtime_ns == before[0]
+    assert redone.stat().st_mtime_ns > before[1]
+
+
+def test_hidden_layers_may_not_be_empty() -> None:
+    with pytest.raises(SpecError, match="hidden"):
+        run("sculpt", "y1 = x1", "--hidden", "")
+
+
 def test_a_wrong_option_leaves_no_trace_in_a_folder(tmp_path: Path) -> None:
     with pytest.raises(SpecError, match="threshold"):
         run("sculpt", "y1 = x1", *FEW, "--threshold", "5", "-o", tmp_path)

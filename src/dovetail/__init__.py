@@ -1,8 +1,8 @@
 """Neural networks made of parts that fit.
 
-The names below, and those that the folders `data`, `nets`, `prune`, `population`, `specialists`, `sculpting`,
-`cluster`, `recipes` and `engine` export, are the public surface; everything else may change between versions. They are
-imported on first use, so that ``import dovetail`` (and ``dovetail --help``) does not wait for torch.
+The names below, and those that `errors` and the folders `data`, `nets`, `prune`, `population`, `specialists`,
+`sculpting`, `cluster`, `recipes`, `engine`, `report` and `studio` export, are the public surface; everything else may
+change between versions. They are imported on first use, so that ``import dovetail`` (and ``dovetail --help``) does not wait for torch.
 
 Examples
 --------

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import unicodedata
+
+_JOINERS = "\u200c\u200d"
+"""Marks without a width that belong to words of some scripts, and to emoji."""
+
 
 def printable(text: str) -> str:
     r"""Return a text with everything written out that would steer a terminal or cannot be printed.
@@ -14,7 +19,12 @@ def printable(text: str) -> str:
     >>> printable("cats & \x1b[31mdogs")
     'cats & \\x1b[31mdogs'
     """
-    return "".join(
-        each if each.isprintable() or each in "\n\t" else each.encode("unicode_escape").decode()
-        for each in text
-    )
+    return "".join(each if _is_harmless(each) else each.encode("unicode_escape").decode() for each in text)
+
+
+def _is_harmless(character: str) -> bool:
+    if character.isprintable() or character in "\n\t" or character in _JOINERS:
+        return True
+    return (
+        unicodedata.category(character) == "Zs"
+    )  # spaces of other widths, which Python counts as not printable

@@ -1,17 +1,26 @@
-"""The public surface changes only when somebody means it to."""
+"""The public surface, names and command line, changes only when somebody means it to."""
 
 from __future__ import annotations
 
 import difflib
+from collections.abc import Callable
+from pathlib import Path
 
-from .public_names import LISTED, public_names
+import pytest
+
+from . import command_line, public_names
 
 
-def test_the_public_surface_is_the_one_that_is_listed() -> None:
+@pytest.mark.parametrize(
+    ("listed", "found"),
+    [(public_names.LISTED, public_names.public_names), (command_line.LISTED, command_line.command_line)],
+    ids=["public_names", "command_line"],
+)
+def test_the_public_surface_is_the_one_that_is_listed(listed: Path, found: Callable[[], str]) -> None:
     changes = "\n".join(
         difflib.unified_diff(
-            LISTED.read_text(encoding="utf-8").splitlines(),
-            public_names().splitlines(),
+            listed.read_text(encoding="utf-8").splitlines(),
+            found().splitlines(),
             "listed",
             "found",
             n=0,
@@ -20,5 +29,5 @@ def test_the_public_surface_is_the_one_that_is_listed() -> None:
     )
     assert not changes, (
         f"the public surface has changed:\n{changes}\nIf that is meant, note it in CHANGELOG.md and list it: "
-        "python -m tests.api.public_names"
+        f"python -m tests.api.{listed.stem}"
     )

@@ -10,6 +10,8 @@ import pytest
 
 import dovetail
 
+from ..api.public_names import FOLDERS
+from ..test_help import COMMANDS
 from .pages import ROOT
 
 pytest.importorskip("mkdocs")
@@ -34,6 +36,7 @@ def package() -> Any:
 def test_every_folder_that_exports_names_has_a_page(hooks: ModuleType) -> None:
     folders = {path.parent.name for path in (ROOT / "src/dovetail").glob("*/__init__.py")}
     assert folders - set(hooks.FOLDERS) == {"commands"}  # these are on the page of the command line
+    assert set(FOLDERS) == set(hooks.FOLDERS)  # what has a page is also in the list of public names
     nav = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     for folder in hooks.FOLDERS:
         assert f"reference/{folder}.md" in nav
@@ -61,8 +64,8 @@ def test_the_list_of_names(hooks: ModuleType, package: Any) -> None:
 def test_the_page_of_commands(hooks: ModuleType) -> None:
     page = hooks.commands_page()
     assert page.startswith("# Commands\n")
-    for verb in ("demo", "data list", "train", "compose", "sculpt", "audit", "reproduce", "report", "studio"):
-        assert f"## `dovetail {verb}`" in page
+    for verb in COMMANDS:
+        assert f"## `dovetail {verb}`\n" in page
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from queue import Queue
+from queue import Empty, Queue
 
 import pytest
 
@@ -16,7 +16,7 @@ from dovetail.engine.local import _Worker
 from dovetail.engine.machine import cores, free_memory, places
 from dovetail.engine.perform import perform
 from dovetail.errors import SpecError
-from dovetail.recipes import Unit
+from dovetail.recipes import Unit, Work, find_work
 from dovetail.recipes.cluster.networks_unit import networks_unit
 
 from .small import small_units, wait_for
@@ -157,6 +157,60 @@ def test_what_has_no_use_for_a_gpu_runs_beside_what_has() -> None:
     wait_for(lambda: not workers_of(os.getpid()))
 
 
+@pytest.fixture
+def crew(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The places of workers that an engine starts on a machine of 16 cores and 2 GPUs; they do nothing."""
+    started: list[str] = []
+
+    class Idle:
+        def __init__(self, place: str) -> None:
+            self._place = place
+            started.append(place)
+
+        def serve(self, waiting: Queue[Unit], done: Queue[Outcome | BaseException]) -> None:
+            while True:
+                try:
+                    done.put(Outcome(waiting.get_nowait(), {}, device=self._place))
+                except Empty:
+                    return
+
+        def stop(self) -> None:
+            pass
+
+    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+    monkeypatch.setattr("torch.cuda.device_count", lambda: 2)
+    monkeypatch.setattr("dovetail.engine.machine.cores", lambda: 16)
+    monkeypatch.setattr("dovetail.engine.machine.free_memory", lambda: 2**40)
+    monkeypatch.setattr("dovetail.engine.local._Worker", Idle)
+    return started
+
+
+@pytest.mark.parametrize(("jobs", "device", "gpu", "cpu"), [
+    (1, "cuda:0", 1, 1), (3, "cuda:0", 3, 3), (3, None, 6, 3), (None, None, 2, 14), (9, None, 18, 1),
+])  # fmt: skip
+def test_workers_beside_gpus_are_no_more_than_was_asked_for(
+    jobs: int | None, device: str | None, gpu: int, cpu: int, crew: list[str]
+) -> None:
+    units = [*small_units(20), *(unit_without_training(seed) for seed in range(20))]
+    outcomes = list(LocalEngine(jobs=jobs, device=device).run(units))
+    assert len(outcomes) == 40
+    assert (sum(place != "cpu" for place in crew), crew.count("cpu")) == (gpu, cpu)
+
+
+def test_each_unit_is_looked_at_once_for_its_place(crew: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def counted(name: str) -> Work:
+        asked.append(name)
+        return find_work(name)
+
+    monkeypatch.setattr("dovetail.engine.local.find_work", counted)
+    units = [*small_units(2), unit_without_training(0)]
+    found = {one.unit: one.device for one in LocalEngine(jobs=1, device="cuda:1").run(units)}
+    assert [found[unit] for unit in units] == ["cuda:1", "cuda:1", "cpu"]
+    assert len(asked) == len(units)
+
+
 def test_memory_limits_workers_on_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dovetail.engine.machine.cores", lambda: 64)
     for free, workers in ((2**40, 64), (5 * 2**30, 5), (2**20, 1)):
@@ -167,6 +221,21 @@ def test_memory_limits_workers_on_the_cpu(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_free_memory_is_some_of_what_there_is() -> None:
     assert 0 < free_memory() <= os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+def test_what_a_container_has_taken_is_not_free(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dovetail.engine.machine._CGROUP", tmp_path)
+    whole = free_memory()
+    (tmp_path / "memory.max").write_text("100000\n")
+    assert free_memory() == 100_000  # all that is known
+    (tmp_path / "memory.current").write_text("90000\n")
+    (tmp_path / "memory.stat").write_text("anon 50000\nactive_file 5000\ninactive_file 25000\n")
+    assert free_memory() == 35_000
+    (tmp_path / "memory.current").write_text("130000\n")  # the kernel is about to take some back
+    assert free_memory() == 0
+    (tmp_path / "memory.max").write_text("max\n")
+    assert free_memory() > 100_000
+    assert whole > 100_000
 
 
 def test_places() -> None:

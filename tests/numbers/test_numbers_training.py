@@ -103,12 +103,6 @@ def sculpted(given: Dataset, **options: object) -> dt.Statue:
     return dt.sculpt(given, [6], **{"device": "cpu", "progress": False, **options})  # type: ignore[arg-type]
 
 
-@pytest.mark.slow
-def test_a_sculpture_of_what_is_constant_needs_no_units() -> None:
-    one = one_sample()
-    assert sculpted(Dataset("one", one, one, one, ("a", "b"))).hierarchy.modules == ()
-
-
 @pytest.mark.parametrize("option", ["threshold", "noise"])
 @pytest.mark.parametrize("bad", [NAN, INF])
 def test_a_sculpture_refuses_numbers_that_are_none(option: str, bad: float) -> None:

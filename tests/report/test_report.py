@@ -21,6 +21,7 @@ from dovetail.recipes.tables import Cell, Comparison, Quantity
 from dovetail.report import Page, build_report, write_report
 from dovetail.report.page import MOST_BYTES
 from dovetail.report.sections import add_confusions, add_modules, add_pictures, add_results
+from dovetail.report.sections.made import distinct_text
 from dovetail.report.sources import RunSource, open_source
 from dovetail.sculpting import open_statue
 from dovetail.specialists import Specialist
@@ -108,6 +109,20 @@ def test_what_a_folder_holds_and_the_page_does_not_is_named(parts_folder: Path, 
     assert page.title == "2 specialists"
     assert f"Not in this report: {cut.name} is not a safetensors file, or is cut short" in page.to_html()
     assert "Not in this report: the folders inside (more); make one of each." in page.to_html()
+
+
+def test_files_beyond_the_limit_are_named(
+    parts_folder: Path, sculpture_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for kind, folder, unread in (
+        ("parts", parts_folder, "2 more files"),
+        ("sculpture", sculpture_folder, "1 more file"),
+    ):
+        assert not build_report(folder, measure=False).left_out
+        monkeypatch.setattr(f"dovetail.report.sources.{kind}.MOST_FILES", 1)
+        page = build_report(folder, measure=False)
+        assert page.left_out == [f"{unread}, not read because there are so many"]
+        assert page.to_html().count(unread) == 1
 
 
 def test_what_was_asked_for_is_not_taken_for_what_there_is(parts_folder: Path, tmp_path: Path) -> None:
@@ -365,6 +380,32 @@ def test_long_tables_are_in_groups(tmp_path: Path) -> None:
     add_results(short, [Comparison("Few", cells[:40])])
     assert "<summary>" not in short.to_html()
     assert rows(short)[0] == ["data", "net", "seed", "accuracy", "published", "Δ"]
+
+
+def test_a_long_table_is_not_cut_into_groups_of_a_few_rows() -> None:
+    def folds(nets: int, seeds: int) -> tuple[int, int]:
+        page = Page("Long")
+        cells = [
+            Cell({"net": f"net {net}", "seed": seed}, "accuracy", Quantity(0.5))
+            for net in range(nets)
+            for seed in range(seeds)
+        ]
+        add_results(page, [Comparison("Many", cells)])
+        return page.to_html().count("<summary>"), len(rows(page)[0])
+
+    whole = 3  # columns: those of the groups are gone from their tables
+    assert folds(60, 1) == (0, whole)
+    assert folds(20, 3) == (0, whole)
+    assert folds(15, 4) == (15, whole - 1)
+
+
+def test_values_that_differ_late_are_told_apart() -> None:
+    first, other = list(range(100)), [*range(99), 7]
+    shown = distinct_text([first, other, first]).split("; ")
+    assert len(shown) == 2
+    assert all(len(text) < 90 for text in shown)
+    assert distinct_text([{"seeds": first}, {"seeds": other}]).count("seeds") == 2
+    assert distinct_text(["a" * 700 + "b", "a" * 700 + "c"]).count(" …") == 2
 
 
 def test_settings_of_a_run_are_in_words_and_units_are_folded() -> None:

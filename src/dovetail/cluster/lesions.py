@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+SCHEMA = "dovetail.lesions/1"
+
+
 @dataclass(frozen=True, eq=False)
 class Lesions:
     """Accuracy without each cluster, beside accuracy without random groups of the same make-up by layer.
@@ -124,7 +127,7 @@ class Lesions:
     def to_json(self) -> dict[str, object]:
         """Return everything as plain numbers and lists."""
         return {
-            "schema": "dovetail.lesions/1",
+            "schema": SCHEMA,
             "accuracy": self.accuracy,
             "class_accuracy": _plain(self.class_accuracy),
             "samples": self.samples,

@@ -34,12 +34,15 @@ def reproduce(
     jobs: Annotated[
         int | None,
         typer.Option(
-            help="Workers on each GPU, or on the CPU.", show_default="1 a GPU, or 1 a core as memory allows"
+            help="The most workers on each GPU, and on the CPU.",
+            show_default="1 a GPU, 1 a core as memory allows",
         ),
     ] = None,
     device: Annotated[
         str | None,
-        typer.Option(help="Work there only: cpu, cuda, cuda:1.", show_default="all GPUs, or else the CPU"),
+        typer.Option(
+            help="Train networks there only: cpu, cuda, cuda:1.", show_default="all GPUs, or else the CPU"
+        ),
     ] = None,
     dry_run: Annotated[
         bool,

@@ -88,7 +88,8 @@ def sculpt(
         typer.Option(help="For detecting modules.", show_default="0.9 for Boolean tasks, else 0.6"),
     ] = None,
     force: Annotated[
-        bool, typer.Option("--force", help="Sculpt anew, and replace, what the folder has.")
+        bool,
+        typer.Option("--force", help="Sculpt these seeds anew; networks of other settings are replaced."),
     ] = False,
     as_json: Json = False,
 ) -> None:
@@ -119,7 +120,7 @@ def sculpt(
     settings = {
         # A family has one name, however it was typed: 4,2,4 is [4, 2, 4].
         "task": what.name if what.name.startswith("[") else task,
-        "fingerprint": _fingerprint(what), "hidden": hidden or _HIDDEN,
+        "fingerprint": _fingerprint(what), "hidden": _HIDDEN if hidden is None else hidden,
         "from": None if network is None else hashlib.sha256(_bytes(network)).hexdigest()[:16], **options,
     }  # fmt: skip
     statues = _sculpted(what, settings, options, network, numbers, output, device, force, not as_json)
@@ -169,8 +170,9 @@ def _sculpted(
     from .sculpt_folder import check_settings, clear, open_kept, save_all
 
     there: dict[int, Statue] = {}
+    same = False
     if folder is not None:
-        check_settings(folder, settings, force=force)
+        same = check_settings(folder, settings, force=force)
         there = {} if force else open_kept(folder, seeds)
     missing = [seed for seed in seeds if seed not in there]
     start = _network_of(network) if network is not None and missing else None
@@ -183,8 +185,8 @@ def _sculpted(
         there |= dict(zip(now, made, strict=True))
         if folder is not None:
             if force:  # only now: whatever is wrong with the options has shown, and nobody has stopped it
-                clear(folder)
-                force = False
+                clear(folder, now if same else None)
+                same = True
             save_all(folder, made, settings)
     return [there[seed] for seed in seeds]
 

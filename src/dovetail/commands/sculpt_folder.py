@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..sculpting import Statue
 
 _CONFIG = "config.json"
-_OF_A_SEED = re.compile(r"seed\d+\.(safetensors|json|png|html)")
+_OF_A_SEED = re.compile(r"seed(?P<seed>\d+)\.(safetensors|json|png|html)")
 
 
 def statue_file(folder: Path, seed: int) -> Path:
@@ -25,12 +25,15 @@ def statue_file(folder: Path, seed: int) -> Path:
     return folder / f"seed{seed}.safetensors"
 
 
-def check_settings(folder: Path, settings: dict[str, object], *, force: bool) -> None:
-    """Make the folder; refuse one whose config is not ours, or is for other settings (which ``force`` allows)."""
+def check_settings(folder: Path, settings: dict[str, object], *, force: bool) -> bool:
+    """Make the folder, and return whether it holds networks of the same settings.
+
+    One whose config is not ours is refused, and one for other settings, unless ``force`` allows it.
+    """
     make_folder(folder)
     file = folder / _CONFIG
     if not file.exists():
-        return
+        return False
     try:
         before = json.loads(file.read_text("utf-8"))
     except (OSError, ValueError, RecursionError) as error:
@@ -48,15 +51,18 @@ def check_settings(folder: Path, settings: dict[str, object], *, force: bool) ->
             f"{str(folder)!r} holds networks sculpted with {name} {before.get(name)!r:.60}, not "
             f"{settings[name]!r:.60}; take another folder, or --force to replace them"
         )
+    return not different
 
 
-def clear(folder: Path) -> None:
-    """Remove what was sculpted into the folder before."""
+def clear(folder: Path, seeds: Sequence[int] | None) -> None:
+    """Remove what was sculpted into the folder before: of some seeds, or all of it and the settings."""
     try:
-        for old in (path for path in folder.iterdir() if _OF_A_SEED.fullmatch(path.name)):
-            old.unlink()
-        # Last, because networks without it would be taken for those of other settings.
-        (folder / _CONFIG).unlink(missing_ok=True)
+        for old in list(folder.iterdir()):
+            found = _OF_A_SEED.fullmatch(old.name)
+            if found and (seeds is None or int(found["seed"]) in seeds):
+                old.unlink()
+        if seeds is None:  # last, because networks without it would be taken for those of other settings
+            (folder / _CONFIG).unlink(missing_ok=True)
     except OSError as error:
         raise DovetailError(f"cannot replace what is in {str(folder)!r}: {error.strerror}") from error
 

@@ -1,7 +1,15 @@
 """Where recipes run: this machine, with all its GPUs or cores, or a Ray cluster; and the folders that keep runs.
 
-`reproduce` runs a recipe, `plan` says beforehand what it will take. Units come from the recipe; an engine does them in
-whatever order and place; only the process that leads writes, a line for each unit that is done.
+`reproduce` runs a recipe, `plan` says beforehand what it will take. The way of a unit, file by file:
+
+- a recipe (`dovetail.recipes`) names the units: work and settings, as JSON;
+- `reproduction` leaves out those that are done, and hands the others to an engine;
+- an engine (`local`, `ray_cluster`; `engines` finds it) does them in whatever order and place;
+- `worker` is a process that `local` starts on each place: units in, outcomes out, a line each;
+- `perform` does one unit, to the same numbers wherever that is;
+- `results_file` keeps it: only the process that leads writes, a line for each unit that is done.
+
+`machine` says what there is to work with, `run_folder` is where a run is kept, and `run` what one gets to see of it.
 """
 
 from __future__ import annotations

@@ -27,10 +27,10 @@ class LocalEngine:
     Parameters
     ----------
     jobs : int, optional
-        Workers on each GPU, or on the CPU; see `machine.places`. Several on one GPU pay where one unit does not fill
-        it, best with NVIDIA's Multi-Process Service running.
+        The most workers on each GPU, and on the CPU; see `machine.places`. Several on one GPU pay where one unit does
+        not fill it, best with NVIDIA's Multi-Process Service running.
     device : str, optional
-        Work there only; what has no use for a GPU runs on the CPU all the same.
+        Train networks there only; what has no use for a GPU runs on the CPU all the same.
 
     Attributes
     ----------
@@ -40,6 +40,7 @@ class LocalEngine:
 
     def __init__(self, *, jobs: int | None = None, device: str | None = None) -> None:
         self.places = machine.places(jobs, device)
+        self._jobs = jobs
 
     def run(self, units: Sequence[Unit]) -> Iterator[Outcome]:
         """Do units and yield what became of each, in the order in which they end."""
@@ -72,11 +73,14 @@ class LocalEngine:
         """Return units with the places that do them: GPUs are kept free of what has no use for one."""
         if self.places[0] == "cpu":
             return [(self.places, list(units))]
-        on_gpu = [unit for unit in units if _uses_gpu(unit)]
-        on_cpu = [unit for unit in units if not _uses_gpu(unit)]
+        on_gpu: list[Unit] = []
+        on_cpu: list[Unit] = []
+        for unit in units:
+            (on_gpu if _uses_gpu(unit) else on_cpu).append(unit)
         cores = machine.places(device="cpu")
         # Whatever works on a GPU takes a core too.
-        return [(self.places, on_gpu), (cores[len(self.places) :] or cores[:1], on_cpu)]
+        beside = cores[len(self.places) :] or cores[:1]
+        return [(self.places, on_gpu), (beside[: self._jobs], on_cpu)]
 
 
 def _uses_gpu(unit: Unit) -> bool:

@@ -51,10 +51,11 @@ def reproduce(
     address : str, optional
         Of the Ray cluster; the one that Ray finds by itself if not given.
     jobs : int, optional
-        Workers on each GPU, or on the CPU. Default: one on each GPU; without a GPU one on each core, as far as memory
-        allows.
+        The most workers on each GPU, and on the CPU. Default: one on each GPU; on the CPU one on each core that is
+        left, as far as memory allows.
     device : str, optional
-        Work there only, such as ``"cpu"`` or ``"cuda:0"``.
+        Train networks there only, such as ``"cpu"`` or ``"cuda:0"``; on this machine, units that train none run on the
+        CPU.
     progress : bool
         Show progress (on terminals only).
     on_unit : callable, optional

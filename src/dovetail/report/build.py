@@ -86,10 +86,12 @@ def build_report(
 
 def _left_out(source: Source, path: str | Path) -> Iterator[str]:
     """Give what lies at the path and is not in the report."""
-    damaged = source.damaged if isinstance(source, PartsSource | SculptureSource) else ()
-    yield from damaged[:_MOST_NAMED]
-    if len(damaged) > _MOST_NAMED:
-        yield f"{len(damaged) - _MOST_NAMED} more files that are damaged"
+    if isinstance(source, PartsSource | SculptureSource):
+        yield from source.damaged[:_MOST_NAMED]
+        if len(source.damaged) > _MOST_NAMED:
+            yield f"{len(source.damaged) - _MOST_NAMED} more files that are damaged"
+        if source.unread:
+            yield f"{source.unread} more file{'s' * (source.unread > 1)}, not read because there are so many"
     if inside := folders_inside(path):
         yield f"the folders inside ({inside}); make one of each"
 

@@ -16,6 +16,8 @@ Marks = Mapping[tuple[int, int], str]
 
 LONG = 40
 """Rows from which on a table is better folded, or in groups."""
+_ROWS_IN_A_GROUP = 4
+"""On average, at least; with fewer, groups hide more than they tell."""
 
 
 def table_html(table: pd.DataFrame, digits: int = 4, marks: Marks | None = None) -> str:
@@ -76,7 +78,9 @@ def table_html(table: pd.DataFrame, digits: int = 4, marks: Marks | None = None)
 
 
 def row_groups(table: pd.DataFrame, labels: Sequence[str]) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Give a long table in groups, each with its name: by as few of the first labels as it takes; a short one as it is.
+    """Give a long table in groups, each with its name: by as few of the first labels as it takes.
+
+    A short table is given as it is, and so is one whose groups would be of a few rows each.
 
     Parameters
     ----------
@@ -95,6 +99,8 @@ def row_groups(table: pd.DataFrame, labels: Sequence[str]) -> Iterator[tuple[str
     for count in range(1, len(labels)) if len(table) > LONG else ():
         by = list(labels[:count])
         groups = list(table.groupby(by, sort=False, dropna=False))
+        if len(groups) * _ROWS_IN_A_GROUP > len(table):
+            break
         if max(len(part) for _, part in groups) <= LONG:
             for key, part in groups:
                 yield ", ".join(map(str, key)), part.drop(columns=by).reset_index(drop=True)

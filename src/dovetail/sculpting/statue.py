@@ -149,9 +149,9 @@ class Statue:
             )
             return "\n".join(lines)
         network = f"{units} units, {self.edges} edges, density {self.density:.2%}"
-        lines.append(
-            f"  network    {network if self.edges else 'no edges: an answer that never changes does'}"
-        )
+        if not self.edges:
+            network = "no edges are left: one answer that never changes does the task"
+        lines.append(f"  network    {network}")
         lines.append(f"  accuracy   {self.accuracy:.2%} of validation, at least {self.threshold:.2%} asked")
         steps = [
             f"{what} {step:.1%}"

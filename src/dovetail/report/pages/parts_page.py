@@ -162,8 +162,6 @@ def _intro(source: PartsSource, measured: Sequence[TeamMeasures]) -> str:
     )
     for team in measured:
         text += f"\n\nMeasured on {team.samples} test samples of {team.data}."
-    if source.left_out:
-        text += f"\n\n{source.left_out} more files are not in this report, because there are so many."
     return text
 
 

@@ -41,11 +41,7 @@ def _intro(source: SculptureSource) -> str:
     if not count:
         return "Modules found in a network, and how they feed one another."
     networks = "A network" if count == 1 else f"{count} networks"
-    left_out = f" {source.left_out} more files were not read." if source.left_out else ""
-    return (
-        f"{networks} pruned to the fewest units and edges that still do the task, and the modules that are left."
-        f"{left_out}"
-    )
+    return f"{networks} pruned to the fewest units and edges that still do the task, and the modules that are left."
 
 
 def _output_names(source: SculptureSource, hierarchy: Hierarchy) -> Sequence[str] | None:

@@ -53,8 +53,8 @@ def _long_texts(frame: pd.DataFrame) -> Marks:
     }
 
 
-def value_text(value: object) -> str:
-    """Return a value from a file as a reader wants to see it, shortened if it is very long.
+def value_text(value: object, *, whole: bool = False) -> str:
+    """Return a value from a file as a reader wants to see it, shortened if it is very long and not wanted whole.
 
     Examples
     --------
@@ -70,16 +70,16 @@ def value_text(value: object) -> str:
     if isinstance(value, float):
         return f"{value:g}"
     if isinstance(value, dict):
-        return _cut(
-            ", ".join(f"{name} {_nested(entry)}" for name, entry in value.items()) or "none", _LONGEST
-        )
-    if isinstance(value, list | tuple):
-        return _cut(", ".join(map(_nested, value)) or "none", _LONGEST_LIST)
-    return _cut(str(value), _LONGEST)
+        text = ", ".join(f"{name} {_nested(entry, whole)}" for name, entry in value.items()) or "none"
+    elif isinstance(value, list | tuple):
+        text = ", ".join(_nested(entry, whole) for entry in value) or "none"
+    else:
+        text = str(value)
+    return text if whole else _cut(text, _LONGEST_LIST if isinstance(value, list | tuple) else _LONGEST)
 
 
-def _nested(value: object) -> str:
-    text = value_text(value)
+def _nested(value: object, whole: bool) -> str:
+    text = value_text(value, whole=whole)
     return f"[{text}]" if isinstance(value, list | tuple | dict) else text
 
 
@@ -95,6 +95,8 @@ def distinct_text(values: Iterable[object]) -> str:
     >>> distinct_text([64, 64]), distinct_text(["me", "xe", "me"])
     ('64', 'me; xe')
     """
-    texts = list(dict.fromkeys(map(value_text, values)))
+    # What differs only beyond where it is cut is shown twice all the same.
+    different = {value_text(value, whole=True): value for value in values}
+    texts = list(map(value_text, different.values()))
     more = f"; {len(texts) - _MOST_VALUES} more" if len(texts) > _MOST_VALUES else ""
     return "; ".join(texts[:_MOST_VALUES]) + more

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...cluster.audit_folder import FILE
+from ...cluster.lesions import SCHEMA as LESIONS_SCHEMA
 from ...cluster.result import SCHEMA
 from ...errors import FileFormatError
 from ...reading import number, parse, refuse_newer, take, whole
@@ -88,7 +89,8 @@ def _read(path: Path, content: object) -> AuditSource:
         raise FileFormatError("it is not a JSON object")
     found = take(content, "clusterability", dict)
     made = content.get("made")
-    refuse_newer({**(made if isinstance(made, dict) else {}), **found}, SCHEMA)
+    made = made if isinstance(made, dict) else {}
+    refuse_newer({**made, **found}, SCHEMA)
     if found.get("schema") != SCHEMA:
         raise FileFormatError(f"its schema is {found.get('schema')!r:.40}, not {SCHEMA!r}")
     layers = [(take(group, "name", str), whole(group.get("size"))) for group in _objects(found, "groups")]
@@ -97,6 +99,7 @@ def _read(path: Path, content: object) -> AuditSource:
     agreement = take(found, "stability", dict).get("agreement")
     lesions = content.get("lesions")
     lesions = lesions if isinstance(lesions, dict) else {}
+    refuse_newer({**made, **lesions}, LESIONS_SCHEMA)
     return AuditSource(
         path,
         str(content.get("checkpoint", "a network")),
@@ -117,7 +120,7 @@ def _read(path: Path, content: object) -> AuditSource:
             for name in ("data", "samples", "accuracy", "classes", "assumed", "seed")
             if lesions
         },
-        made if isinstance(made, dict) else {},
+        made,
     )
 
 

@@ -47,7 +47,7 @@ class PartsSource:
         The file or folder.
     files : tuple of PartFile
         What is there, by name.
-    left_out : int
+    unread : int
         Files that were not read, because there are so many.
     damaged : tuple of str
         What is wrong with files that cannot be read, a sentence each.
@@ -55,7 +55,7 @@ class PartsSource:
 
     path: Path
     files: tuple[PartFile, ...]
-    left_out: int = 0
+    unread: int = 0
     damaged: tuple[str, ...] = ()
 
     @property

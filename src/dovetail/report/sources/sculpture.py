@@ -34,7 +34,7 @@ class SculptureSource:
         How they were sculpted, where the folder says.
     versions : tuple of str
         Of Dovetail, when they were written.
-    left_out : int
+    unread : int
         Files that were not read, because there are so many.
     damaged : tuple of str
         What is wrong with files that cannot be read, a sentence each.
@@ -45,7 +45,7 @@ class SculptureSource:
     hierarchies: dict[str, Hierarchy]
     config: dict[str, object] = field(default_factory=dict)
     versions: tuple[str, ...] = ()
-    left_out: int = 0
+    unread: int = 0
     damaged: tuple[str, ...] = ()
 
 
