@@ -2,7 +2,8 @@
 
 The names below, and those that `errors` and the folders `data`, `nets`, `prune`, `population`, `specialists`,
 `sculpting`, `cluster`, `recipes`, `engine`, `report` and `studio` export, are the public surface; everything else may
-change between versions. They are imported on first use, so that ``import dovetail`` (and ``dovetail --help``) does not wait for torch.
+change between versions. They are imported on first use, so that ``import dovetail`` (and ``dovetail --help``) does not
+wait for torch.
 
 Examples
 --------
