@@ -117,7 +117,7 @@ def test_saves_once(client: ClientOf, tmp_path: Path) -> None:
     "name",
     [
         "../out.safetensors",
-        "/tmp/out.safetensors",
+        "/out.safetensors",
         "pair.pt",
         "",
         "no-folder/pair.safetensors",
