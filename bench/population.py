@@ -69,6 +69,7 @@ CASES = {
         Case(*LENET, members=10, steps=300, plain_steps=400),
         Case(*LENET, members=50, steps=200, plain_steps=400, wanted=20),
         Case("small-cnn", "small-cnn", (1, 28, 28), 10, 64, members=10, steps=50, plain_steps=200),
+        Case("vgg16", "vgg16", (3, 32, 32), 10, 128, members=1, steps=400, plain_steps=100),
     ],
 }
 

@@ -13,6 +13,7 @@ from torch.func import vmap
 from ..data.dataset import Split
 from .forward import member_forward
 from .graph import clear_errors, traced
+from .mapping import over_members
 from .objectives import Objective, one_per_sample, with_own
 from .stack import Tensors
 
@@ -71,10 +72,9 @@ class Evaluator:
             )
 
         with torch.no_grad():
-            result: Tensor = vmap(one, in_dims=(0, 0, 0 if own_target else None, 0), out_dims=2)(
-                params, buffers, target, own
-            )
-        return result
+            members = len(next(iter(params.values())))
+            mapped = over_members(one, members, (0, 0, 0 if own_target else None, 0), out_dim=2)
+            return mapped(params, buffers, target, own)
 
     def _values(self, name: str, logits: Tensor, target: Tensor, own: Tensors) -> Tensor:
         values = with_own(self._functions[name], own)(logits, target, own)

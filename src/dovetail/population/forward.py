@@ -7,6 +7,7 @@ because the wording decides what the stacked version costs; the result is the sa
   what they belong to; transposed ones, which `vmap` would give, make all that follows several times slower;
 - a convolution over few input values per output (a first layer) as a product of patches: as a grouped
   convolution, which is what `vmap` would make of it, each group is too thin for the hardware;
+- a convolution of a member that is alone on CUDA, in another memory layout;
 - max-pooling without overlap on CUDA with a backward pass of its own (see `pooling`), and together with the
   convolution before it where that is such a first layer (see `conv_pool`);
 - dropout, `rand_like` and `randn_like` with noise that belongs to the member (see `noise`).
@@ -21,12 +22,13 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
-from torch._C._functorch import get_unwrapped, is_functorch_wrapped_tensor
+from torch._C._functorch import get_unwrapped
 from torch.func import functional_call
 from torch.fx.experimental.proxy_tensor import get_proxy_mode
 from torch.overrides import TorchFunctionMode
 
 from . import conv_pool
+from .mapping import is_mapped
 from .noise import Noise
 from .patches import patch_conv2d
 from .pooling import max_pool2d_apart
@@ -120,6 +122,8 @@ def _conv2d_rule(
         padding = 0
     elif padding == "same" and all(size % 2 for size in weight.shape[2:]):
         padding = [size // 2 for size in weight.shape[2:]]
+    if x.is_cuda and not is_mapped(weight):
+        return _lone_conv2d(x, weight, bias, stride, padding, dilation, groups)
     thin = weight.shape[1:].numel() <= _PATCH_VALUES
     if not thin or x.dim() != 4 or groups != 1 or _pair(dilation) != (1, 1) or isinstance(padding, str):
         return NotImplemented
@@ -130,8 +134,17 @@ def _conv2d_rule(
     return result
 
 
+def _lone_conv2d(x: Tensor, weight: Tensor, *options: Any) -> Tensor:
+    """Convolve for a member that is alone, on CUDA, in the layout that its tensor cores take.
+
+    In torch's usual layout the library turns what goes in and what comes out, for every convolution anew.
+    """
+    layout = torch.channels_last if x.dim() == 4 else torch.contiguous_format
+    return F.conv2d(x.contiguous(memory_format=layout), weight.contiguous(memory_format=layout), *options)
+
+
 def _needs_gradient(x: Tensor) -> bool:
-    while not x.requires_grad and is_functorch_wrapped_tensor(x):  # mapped tensors do not tell
+    while not x.requires_grad and is_mapped(x):  # mapped tensors do not tell
         x = get_unwrapped(x)
     return x.requires_grad
 
@@ -153,7 +166,7 @@ def _max_pool2d_rule(
     made = mode.convolution
     if made is not None and made.result is x and conv_pool.pools_well(made.weight, x, kernel):
         return conv_pool.conv_pool2d(made.x, made.weight, made.bias, made.padding, kernel)
-    if not x.is_cuda:
+    if not x.is_cuda or not is_mapped(x):
         return NotImplemented
     return max_pool2d_apart(x, kernel)
 

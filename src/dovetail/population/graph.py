@@ -19,6 +19,11 @@ from torch.fx.experimental.proxy_tensor import make_fx
 
 from ..errors import DovetailError, TrainingError
 
+_OWN_NOISE = (
+    "the network draws random numbers of its own, which would depend on who trains beside it; use dropout "
+    "modules, torch.rand_like or randn_like in training mode only, or the augment option"
+)
+
 
 def traced(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return the function as a recorded list of operations, one recording per set of input shapes."""
@@ -41,6 +46,7 @@ def _record(function: Callable[..., Any], tensors: tuple[Any, ...]) -> GraphModu
         recording = make_fx(lambda *args: function(*args), tracing_mode="fake", _allow_non_fake_inputs=True)(
             *tensors
         )
+    _refuse_noise(recording)
     _tidy(recording)
     return recording
 
@@ -58,16 +64,20 @@ def clear_errors() -> Iterator[None]:
     except Exception as error:
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
         if "randomness error mode" in reason:
-            raise TrainingError(
-                "the network draws random numbers of its own, which would depend on who trains beside it; use dropout "
-                "modules, torch.rand_like or randn_like in training mode only, or the augment option"
-            ) from error
+            raise TrainingError(_OWN_NOISE) from error
         raise TrainingError(
             f"the network, objective or a metric cannot be mapped over members ({reason}); they must be made of "
             "operations that torch.func.vmap can follow, without decisions that depend on values"
         ) from error
     finally:
         logger.setLevel(level)
+
+
+def _refuse_noise(recording: GraphModule) -> None:
+    """Refuse what `vmap` refuses, because members that are alone are not mapped."""
+    for node in recording.graph.nodes:
+        if torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ()):
+            raise TrainingError(_OWN_NOISE)
 
 
 def _tidy(recording: GraphModule) -> None:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
-from torch.func import vmap
 
 from ..data.dataset import Split
 from .forward import member_forward
 from .graph import Captured, traced
+from .mapping import over_members
 from .masking import patterns_of
 from .noise import Noise, keys_at
 from .objectives import one_per_sample, own_names, with_own
@@ -199,7 +199,8 @@ class StackStep:
         keys = keys_at(*noise)  # in here, so that a network without noise does not pay for it
         with torch.enable_grad():
             leaves = {name: param.detach().requires_grad_() for name, param in params.items()}
-            loss: Tensor = vmap(one, in_dims)(leaves, buffers, x, y, weight, keys, own)
+            mapped = over_members(one, len(keys), in_dims)
+            loss = mapped(leaves, buffers, x, y, weight, keys, own)
             total = loss.sum()
             if self._penalty is not None:
                 taken = {name: own[name] for name in self._penalty_takes}

@@ -207,7 +207,13 @@ def figures(finished: Sequence[Finished]) -> Iterable[tuple[str, Figure]]:
             ylim=(0, 1.02),
         )
         plain_frame(ax)
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside right center", frameon=False, fontsize=7)
+    figure.legend(
+        *axes[0].get_legend_handles_labels(),
+        loc="outside right center",
+        frameon=False,
+        fontsize=7,
+        handlelength=3.5,
+    )
     yield "width", figure
 
 
