@@ -4,7 +4,8 @@ Run ``make bench``, or ``python bench/population.py --markdown`` for the table o
 line trains the same networks twice: one after another in the loop that anyone would write (its tensors
 already on the device, `torch.optim.Adam` as it comes), and as a population. The floor is the larger of two
 times that no program with products and optimiser as separate steps can beat: the bytes that must move at the
-measured copy bandwidth, and the operations that must be done at the measured rate of large float32 products.
+measured copy bandwidth, and the operations that must be done at the measured rate of large float32 products
+(convolutions run in TF32 where cuDNN may, which can be faster than that).
 """
 
 from __future__ import annotations

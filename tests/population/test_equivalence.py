@@ -155,19 +155,3 @@ def test_a_penalty_is_added_to_the_loss() -> None:
             ),
         )  # fmt: skip
         assert distance(network, population.params, member) < 1e-12
-
-
-@pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("dtype", TOLERANCE, ids=str)
-@pytest.mark.parametrize("build", [mlp, cnn, normed_cnn])
-def test_a_member_that_is_alone_ends_like_one_that_is_not(
-    build: Callable[[], nn.Module], dtype: torch.dtype, device: str
-) -> None:
-    split = images(203, dtype=dtype)
-    alone, beside = (Population(build, seeds, device=device, dtype=dtype) for seeds in ([5], [5, 7]))
-    scores = []
-    for population in (alone, beside):
-        population.fit(split, split, epochs=3, batch_size=16, progress=False)
-        scores.append(population.evaluate(split)["accuracy"][0])
-    assert distance(alone.member(0), beside.params, 0) < TOLERANCE[dtype]
-    assert scores[0] == scores[1]

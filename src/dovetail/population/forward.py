@@ -28,7 +28,7 @@ from torch.fx.experimental.proxy_tensor import get_proxy_mode
 from torch.overrides import TorchFunctionMode
 
 from . import conv_pool
-from .mapping import is_mapped
+from .mapping import is_wrapped
 from .noise import Noise
 from .patches import patch_conv2d
 from .pooling import max_pool2d_apart
@@ -122,8 +122,8 @@ def _conv2d_rule(
         padding = 0
     elif padding == "same" and all(size % 2 for size in weight.shape[2:]):
         padding = [size // 2 for size in weight.shape[2:]]
-    if x.is_cuda and not is_mapped(weight):
-        return _lone_conv2d(x, weight, bias, stride, padding, dilation, groups)
+    if x.is_cuda and not is_wrapped(x) and not is_wrapped(weight):
+        return lone_conv2d(x, weight, bias, stride, padding, dilation, groups)
     thin = weight.shape[1:].numel() <= _PATCH_VALUES
     if not thin or x.dim() != 4 or groups != 1 or _pair(dilation) != (1, 1) or isinstance(padding, str):
         return NotImplemented
@@ -134,7 +134,7 @@ def _conv2d_rule(
     return result
 
 
-def _lone_conv2d(x: Tensor, weight: Tensor, *options: Any) -> Tensor:
+def lone_conv2d(x: Tensor, weight: Tensor, *options: Any) -> Tensor:
     """Convolve for a member that is alone, on CUDA, in the layout that its tensor cores take.
 
     In torch's usual layout the library turns what goes in and what comes out, for every convolution anew.
@@ -144,7 +144,7 @@ def _lone_conv2d(x: Tensor, weight: Tensor, *options: Any) -> Tensor:
 
 
 def _needs_gradient(x: Tensor) -> bool:
-    while not x.requires_grad and is_mapped(x):  # mapped tensors do not tell
+    while not x.requires_grad and is_wrapped(x):  # mapped tensors do not tell
         x = get_unwrapped(x)
     return x.requires_grad
 
@@ -166,7 +166,7 @@ def _max_pool2d_rule(
     made = mode.convolution
     if made is not None and made.result is x and conv_pool.pools_well(made.weight, x, kernel):
         return conv_pool.conv_pool2d(made.x, made.weight, made.bias, made.padding, kernel)
-    if not x.is_cuda or not is_mapped(x):
+    if not x.is_cuda or not is_wrapped(x):
         return NotImplemented
     return max_pool2d_apart(x, kernel)
 

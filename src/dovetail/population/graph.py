@@ -19,7 +19,7 @@ from torch.fx.experimental.proxy_tensor import make_fx
 
 from ..errors import DovetailError, TrainingError
 
-_OWN_NOISE = (
+OWN_NOISE = (
     "the network draws random numbers of its own, which would depend on who trains beside it; use dropout "
     "modules, torch.rand_like or randn_like in training mode only, or the augment option"
 )
@@ -34,6 +34,8 @@ def traced(function: Callable[..., Any]) -> Callable[..., Any]:
         shapes = tuple(t.shape if isinstance(t, Tensor) else t for t in flat)
         if shapes not in recordings:
             recordings[shapes] = _record(function, tensors)
+            with torch.no_grad(), clear_errors():  # what cannot be replayed shows the first time
+                return recordings[shapes](*tensors)
         with torch.no_grad():
             return recordings[shapes](*tensors)
 
@@ -46,7 +48,6 @@ def _record(function: Callable[..., Any], tensors: tuple[Any, ...]) -> GraphModu
         recording = make_fx(lambda *args: function(*args), tracing_mode="fake", _allow_non_fake_inputs=True)(
             *tensors
         )
-    _refuse_noise(recording)
     _tidy(recording)
     return recording
 
@@ -64,20 +65,13 @@ def clear_errors() -> Iterator[None]:
     except Exception as error:
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
         if "randomness error mode" in reason:
-            raise TrainingError(_OWN_NOISE) from error
+            raise TrainingError(OWN_NOISE) from error
         raise TrainingError(
             f"the network, objective or a metric cannot be mapped over members ({reason}); they must be made of "
             "operations that torch.func.vmap can follow, without decisions that depend on values"
         ) from error
     finally:
         logger.setLevel(level)
-
-
-def _refuse_noise(recording: GraphModule) -> None:
-    """Refuse what `vmap` refuses, because members that are alone are not mapped."""
-    for node in recording.graph.nodes:
-        if torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ()):
-            raise TrainingError(_OWN_NOISE)
 
 
 def _tidy(recording: GraphModule) -> None:

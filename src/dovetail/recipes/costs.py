@@ -7,7 +7,7 @@ cut for want of memory.
 The numbers behind it (docs/performance.md). A step of a population costs what starting its kernels costs, plus, for
 each network, a multiple of its floor: the larger of the bytes that must move at the device's bandwidth and the
 operations that must be done at its rate. The multiples are measured: dense networks 1.7 and convolutional ones 1.5
-times the floor on an H200, a VGG-16 that trains alone .62 times (its convolutions run in TF32, beyond the rate of
+times the floor on an H200, a VGG-16 that trains alone .6 times (its convolutions run in TF32, beyond the rate of
 float32); on one core of a CPU, where bytes stay in caches, 1.2 times.
 """
 
@@ -34,15 +34,15 @@ class _Speed:
     start: float
     dense: float
     convolutional: float
-    lone_convolutional: float
+    lone_operations: float
 
 
 _SPEEDS = {
     "cuda": _Speed(
-        bandwidth=4.1e12, rate=50e12, start=120e-6, dense=1.7, convolutional=1.5, lone_convolutional=0.62
+        bandwidth=4.1e12, rate=50e12, start=120e-6, dense=1.7, convolutional=1.5, lone_operations=0.6
     ),
     "cpu": _Speed(
-        bandwidth=18e9, rate=0.07e12, start=200e-6, dense=1.2, convolutional=1.2, lone_convolutional=1.2
+        bandwidth=18e9, rate=0.07e12, start=200e-6, dense=1.2, convolutional=1.2, lone_operations=1.2
     ),
 }
 _SETTLING = 3.0
@@ -77,10 +77,12 @@ def load_seconds(load: Load, device: str) -> float:
     if load.net:
         speed = _SPEEDS[device]
         network = _network(load.net, load.input_shape, load.outputs, load.batch_size)
-        floor = max(network.moved / speed.bandwidth, network.operations / speed.rate)
-        convolutional = speed.lone_convolutional if load.members == 1 else speed.convolutional
-        multiple = convolutional if network.convolutional else speed.dense
-        seconds += load.steps * (speed.start + load.members * multiple * floor)
+        multiple = speed.convolutional if network.convolutional else speed.dense
+        of_operations = speed.lone_operations if network.convolutional and load.members == 1 else multiple
+        each = max(
+            multiple * network.moved / speed.bandwidth, of_operations * network.operations / speed.rate
+        )
+        seconds += load.steps * (speed.start + load.members * each)
     return seconds
 
 

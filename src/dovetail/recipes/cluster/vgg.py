@@ -39,7 +39,7 @@ RECIPE = lines_recipe(
     "Figures 8 and 9, Table A.10",
     tables_at,
     measures=NORMS,
-    note="At the paper's scale: images turned, shifted and mirrored at random; "
+    note="With `--scale paper`: images turned, shifted and mirrored at random; "
     f"{VGG['epochs']} epochs (the paper: 200), then {VGG['pruning_epochs']} with pruning to 90 % (the paper: 50); "
     "five networks a condition.",
 )
