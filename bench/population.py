@@ -44,6 +44,7 @@ class Case:
 
 MLP = ("784-512-10", "mlp:512,dropout=0", (1, 28, 28), 10, 64)
 TINY = ("4-24-4", "mlp:24,dropout=0,output_bias=true", (4,), 4, 8)
+DROPOUT = ("784-4×256-10, dropout", "mlp:256-256-256-256,dropout=0.5,output_bias=true", (1, 28, 28), 10, 128)
 LENET = ("lenet", "lenet", (1, 28, 28), 10, 64)
 
 CASES = {
@@ -67,6 +68,8 @@ CASES = {
         Case(*MLP, members=1000, steps=300, plain_steps=400),
         Case(*TINY, members=500, steps=4000, plain_steps=400),
         Case(*TINY, members=20000, steps=1000, plain_steps=400),
+        Case(*DROPOUT, members=10, steps=2000, plain_steps=400),
+        Case(*LENET, members=1, steps=300, plain_steps=400),
         Case(*LENET, members=10, steps=300, plain_steps=400),
         Case(*LENET, members=50, steps=200, plain_steps=400, wanted=20),
         Case("small-cnn", "small-cnn", (1, 28, 28), 10, 64, members=10, steps=50, plain_steps=200),

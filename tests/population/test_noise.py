@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 from torch.func import vmap
 
 from dovetail.population import Noise, epoch_order, member_keys
-from dovetail.population.noise import hash32, hash64, keys_at, unit_interval
+from dovetail.population.draws import unit_interval
+from dovetail.population.hashing import hash32, hash64
+from dovetail.population.noise import keys_at
 from dovetail.population.order import Order
 
 from .helpers import DEVICES

@@ -15,7 +15,8 @@ from dovetail.data.dataset import Split
 from dovetail.errors import ShapeError
 from dovetail.population import Adam, Noise, epoch_order, member_keys
 from dovetail.population.drill import Drill, Drilling, measured
-from dovetail.population.noise import hash64, keys_at
+from dovetail.population.hashing import hash64
+from dovetail.population.noise import keys_at
 from dovetail.population.perceptrons import Head, Perceptrons
 
 WIDTHS = (5, 7, 6, 3)

@@ -21,7 +21,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from .patches import kernels_of, pad, patches_of, product
-from .pooling import at_places, has_triton, max_pool, spread, unpool
+from .pooling import at_places, max_pool, spread, unpool
+from .triton_found import has_triton
 
 _MOST_VALUES = 32
 """Largest patch, bias included: more would not fit into registers together with the windows."""

@@ -9,8 +9,9 @@ from torch import Tensor
 
 from ..data.dataset import Split
 from .graph import Captured
+from .hashing import hash64
 from .masking import patterns_of
-from .noise import Noise, hash64, keys_at, member_keys
+from .noise import Noise, keys_at, member_keys
 from .optimisers import Adam, step_sizes
 from .order import epoch_orders
 from .perceptrons import Perceptrons
@@ -152,13 +153,16 @@ class Drill:
             noise = Noise(now).normal(x, x.shape)
             self._noise[: len(epochs)] = noise.mul_(self._how.noise).transpose(0, 1)
 
-    def _noisy(self, x: Tensor, start: int) -> Tensor:
+    def _keys_now(self, starts: range) -> Tensor:
+        """Return this epoch's keys for noise that is drawn with each batch, ``[batches, seeds]``."""
+        places = torch.arange(starts.start, starts.stop, starts.step, device=self._keys.device)
+        return hash64(self._keys.index_select(0, self._row) + places.unsqueeze(1) + 1)
+
+    def _noisy(self, x: Tensor, start: int, keys: Tensor) -> Tensor:
         """Add this epoch's noise to the samples from a place in the order on."""
         if self._noise is not None:
             return x + self._noise.index_select(0, self._row)[0, :, start : start + x.shape[1]]
-        keys = self._keys.index_select(0, self._row)[0]
-        noise = Noise(hash64(keys + start + 1)).normal(x, x.shape[1:])
-        return torch.add(x, noise, alpha=self._how.noise)
+        return torch.add(x, Noise(keys).normal(x, x.shape[1:]), alpha=self._how.noise)
 
     def _one_epoch(self) -> None:
         how, stack = self._how, self.stack
@@ -166,11 +170,12 @@ class Drill:
         order = self._orders.index_select(0, self._row)[0]
         small = len(stack) * samples * (stack.widths[0] + stack.widths[-1]) <= _AT_ONCE
         span = samples if small else how.batch_size
-        for start in range(0, samples, span):
+        starts = range(0, samples, span)
+        for start, keys in zip(starts, self._keys_now(starts), strict=True):
             rows = order[:, start : start + span]
             x, y = self._train.x[rows], self._train.y[rows]
             if how.noise:
-                x = self._noisy(x, start)
+                x = self._noisy(x, start, keys)
             if len(self._seeds) < len(stack):
                 x, y = x[self._seed_of], y[self._seed_of]
             for first in range(0, x.shape[1], how.batch_size):

@@ -8,33 +8,13 @@ on CPU and CUDA, and it can be captured in a CUDA graph.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import torch
 from torch import Tensor
 
-_GOLDEN = -0x61C8864680B583EB  # 2**64 / golden ratio, as a signed 64-bit number
-_GOLDEN_32 = -0x61C88647
-
-
-def _wrapped(number: int) -> int:
-    """Return the number as a signed 64-bit one, as int64 arithmetic would wrap it."""
-    return (number + (1 << 63)) % (1 << 64) - (1 << 63)
-
-
-def hash64(x: Tensor) -> Tensor:
-    """Scramble int64 values so that every bit of the result depends on every bit of the input."""
-    x = (x ^ ((x >> 30) & 0x3FFFFFFFF)) * -0x40A7B892E31B1A47
-    x = (x ^ ((x >> 27) & 0x1FFFFFFFFF)) * -0x6B2FB644ECCEEE15
-    return x ^ ((x >> 31) & 0x1FFFFFFFF)
-
-
-def hash32(x: Tensor) -> Tensor:
-    """Scramble int32 values; half the memory traffic of `hash64`, for noise as large as the activations."""
-    x = (x ^ ((x >> 16) & 0xFFFF)) * 0x7FEB352D
-    x = (x ^ ((x >> 15) & 0x1FFFF)) * -0x7B935975
-    return x ^ ((x >> 16) & 0xFFFF)
+from . import draws
+from .hashing import GOLDEN, hash64, wrapped
 
 
 def member_keys(seeds: Sequence[int], stream: int = 0, device: torch.device | str | None = None) -> Tensor:
@@ -46,21 +26,13 @@ def member_keys(seeds: Sequence[int], stream: int = 0, device: torch.device | st
     >>> bool(a == b), bool(a == member_keys([3], stream=1)[0])
     (True, False)
     """
-    keys = hash64(torch.tensor([_wrapped(int(seed)) for seed in seeds], dtype=torch.int64) + _GOLDEN)
-    return hash64(keys + _wrapped(_GOLDEN * (stream + 2))).to(device)
+    keys = hash64(torch.tensor([wrapped(int(seed)) for seed in seeds], dtype=torch.int64) + GOLDEN)
+    return hash64(keys + wrapped(GOLDEN * (stream + 2))).to(device)
 
 
 def keys_at(keys: Tensor, clock: Tensor) -> Tensor:
     """Return the keys of one moment: ``clock`` is a step or epoch number, for all or one for each key."""
-    return hash64(keys ^ (_GOLDEN * (clock + 1)))
-
-
-def unit_interval(bits: Tensor, dtype: torch.dtype) -> Tensor:
-    """Return int32 numbers as numbers strictly between 0 and 1.
-
-    23 of the bits and a half: all that float32 holds exactly, so that no end of the interval is ever met.
-    """
-    return ((bits >> 9).to(dtype) + (2**22 + 0.5)) / 2**23
+    return hash64(keys ^ (GOLDEN * (clock + 1)))
 
 
 class Noise:
@@ -93,11 +65,7 @@ class Noise:
     def bits(self, like: Tensor, shape: Sequence[int]) -> Tensor:
         """Return uniform int32 numbers of a shape (for each member), on the device of ``like``."""
         self._sites += 1
-        key = hash64(self._key + _wrapped(_GOLDEN * self._sites)).to(torch.int32)
-        count = math.prod(shape)
-        position = torch.arange(count, dtype=torch.int32, device=like.device).view(*shape)
-        # Two rounds of the hash: keys that differ by a multiple of the stride must not give shifted copies.
-        return hash32(hash32(position * _GOLDEN_32 + 1) ^ key.view(*key.shape, *[1] * len(shape)))
+        return draws.bits(self._key_beside(like), self._sites, shape)
 
     def keep(self, like: Tensor, shape: Sequence[int], drop: float) -> Tensor:
         """Return a 0/1 mask that drops a share of the positions."""
@@ -105,9 +73,12 @@ class Noise:
 
     def uniform(self, like: Tensor, shape: Sequence[int]) -> Tensor:
         """Return numbers in (0, 1), of the type of ``like``."""
-        return unit_interval(self.bits(like, shape), like.dtype)
+        return draws.unit_interval(self.bits(like, shape), like.dtype)
 
     def normal(self, like: Tensor, shape: Sequence[int]) -> Tensor:
         """Return standard normal numbers, of the type of ``like``."""
-        radius = torch.sqrt(-2 * torch.log(self.uniform(like, shape)))
-        return radius * torch.cos(2 * math.pi * self.uniform(like, shape))
+        self._sites += 2
+        return draws.normal(self._key_beside(like), self._sites - 1, shape, like.dtype)
+
+    def _key_beside(self, like: Tensor) -> Tensor:
+        return self._key.to(like.device)

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from .noise import hash64, keys_at
+from .hashing import hash64
+from .noise import keys_at
 
 
 def epoch_order(keys: Tensor, epoch: int, samples: int) -> Tensor:

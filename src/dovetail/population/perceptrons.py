@@ -142,7 +142,7 @@ class Perceptrons:
         slopes = self._slopes(logits, y)
         weights, into, sums = self.weights(), self.weights(out), self.biases(out)
         for place in reversed(range(len(weights))):
-            into[place].copy_(torch.bmm(slopes.transpose(1, 2), found[place]))
+            _write_product(slopes.transpose(1, 2), found[place], into[place])
             torch.sum(slopes, 1, out=sums[place])
             if place:
                 slopes = torch.bmm(slopes, weights[place])
@@ -177,3 +177,11 @@ class Perceptrons:
             wrong = (logits.argmax(2) != target).sum(1)
             everything = logits.shape[1]
         return torch.where(loss.isfinite(), wrong, everything), loss
+
+
+def _write_product(left: Tensor, right: Tensor, out: Tensor) -> None:
+    """Write the product of two stacks of matrices into one whose matrices lie apart in memory."""
+    if out.is_cuda:
+        torch.bmm(left, right, out=out)
+    else:  # small products are up to three times as fast in one piece, copy included
+        out.copy_(torch.bmm(left, right))

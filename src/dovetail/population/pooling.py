@@ -9,13 +9,13 @@ operations only show in tests that mapping and tracing are right.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
-from importlib.util import find_spec
 from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
+
+from .triton_found import has_triton
 
 
 @torch.library.custom_op(
@@ -88,12 +88,6 @@ def _(
         for t, dim in zip((gradient, places), in_dims[:2], strict=True)
     )
     return spread(gradient, places, size, kernel), 0
-
-
-@cache
-def has_triton() -> bool:
-    """Whether Triton is there: some builds of torch for CUDA come without it."""
-    return find_spec("triton") is not None
 
 
 def _by_kernel(x: Tensor, kernel: Sequence[int]) -> bool:
