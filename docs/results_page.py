@@ -28,8 +28,7 @@ dash means not published, or not measured.
 """
 
 
-NOT_RUN = """Not run at paper scale yet; of some recipes [further results](further-results.md) has earlier
-measurements."""
+NOT_RUN = "Not run at paper scale: it needs weights of trained networks, which could not be downloaded."
 
 
 def main() -> None:

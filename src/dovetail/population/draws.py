@@ -54,9 +54,9 @@ def unit_interval(bits: Tensor, dtype: torch.dtype) -> Tensor:
 
 def _plain_bits(key: Tensor, site: int, shape: Sequence[int]) -> Tensor:
     own = hash64(key + wrapped(GOLDEN * site)).to(torch.int32)
-    position = torch.arange(math.prod(shape), dtype=torch.int32, device=key.device).view(*shape)
+    position = torch.arange(math.prod(shape), dtype=torch.int32, device=key.device).view(tuple(shape))
     # Two rounds of the hash: keys that differ by a multiple of the stride must not give shifted copies.
-    return hash32(hash32(position * GOLDEN_32 + 1) ^ own.view(*own.shape, *[1] * len(shape)))
+    return hash32(hash32(position * GOLDEN_32 + 1) ^ own.view([*own.shape, *[1] * len(shape)]))
 
 
 def _plain_normal(key: Tensor, site: int, shape: Sequence[int], dtype: torch.dtype) -> Tensor:
@@ -99,12 +99,12 @@ def _(key: Tensor, site: int, shape: Sequence[int]) -> Tensor:
 
 @draw_bits.register_fake
 def _(key: Tensor, site: int, shape: Sequence[int]) -> Tensor:
-    return key.new_empty(*key.shape, *shape, dtype=torch.int32)
+    return key.new_empty([*key.shape, *shape], dtype=torch.int32)
 
 
 @draw_normal.register_fake
 def _(key: Tensor, site: int, shape: Sequence[int]) -> Tensor:
-    return key.new_empty(*key.shape, *shape, dtype=torch.float32)
+    return key.new_empty([*key.shape, *shape], dtype=torch.float32)
 
 
 @draw_bits.register_vmap

@@ -61,7 +61,7 @@ def _draw(out, keys, site, next_site, count, blocks, normal: tl.constexpr, block
 def draw(key: Tensor, sites: Sequence[int], shape: Sequence[int]) -> Tensor:
     """Return for each key bits from one site (int32), or normal numbers from two (float32)."""
     normal = len(sites) == 2
-    out = key.new_empty(*key.shape, *shape, dtype=torch.float32 if normal else torch.int32)
+    out = key.new_empty([*key.shape, *shape], dtype=torch.float32 if normal else torch.int32)
     count = math.prod(shape)
     blocks = triton.cdiv(count, _BLOCK)
     if out.numel():
