@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import os
+
+import torch
 from hypothesis import settings
+
+if not torch.cuda.is_available():
+    # Kernels are interpreted then, number by number. Triton looks at this when it is imported.
+    os.environ.setdefault("TRITON_INTERPRET", "1")
 
 # Examples are small; on a busy machine a single slow one says nothing.
 settings.register_profile("dovetail", deadline=None)

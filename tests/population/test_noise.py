@@ -7,9 +7,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from torch.func import vmap
-from torch.fx.experimental.proxy_tensor import make_fx
 
-from dovetail.population import Noise, draws, epoch_order, member_keys
+from dovetail.population import Noise, epoch_order, member_keys
 from dovetail.population.draws import unit_interval
 from dovetail.population.hashing import hash32, hash64
 from dovetail.population.noise import keys_at
@@ -93,50 +92,11 @@ def test_mapped_noise_is_each_members_own() -> None:
     assert torch.equal(together[1], noise(9, 3).bits(LIKE, (7,)))
 
 
-SHAPES = [(50,), (1025,), (3, 5, 7), (1,), (0,), ()]
-
-
 @pytest.mark.skipif(len(DEVICES) == 1, reason="needs CUDA")
-@pytest.mark.parametrize("shape", SHAPES)
-def test_noise_and_order_are_the_same_on_every_device(shape: tuple[int, ...]) -> None:
-    keys = member_keys([1, 2, -(2**60)])
+def test_noise_and_order_are_the_same_on_every_device() -> None:
+    keys = member_keys([1, 2])
     assert torch.equal(epoch_order(keys, 3, 1000), epoch_order(keys.cuda(), 3, 1000).cpu())
-    here, there = Noise(keys), Noise(keys.cuda())
-    assert torch.equal(here.bits(LIKE, shape), there.bits(LIKE.cuda(), shape).cpu())
-    torch.testing.assert_close(
-        here.normal(LIKE, shape), there.normal(LIKE.cuda(), shape).cpu(), atol=1e-5, rtol=0
-    )
-    # What is drawn next comes from the next site on both.
-    assert torch.equal(here.bits(LIKE, shape), there.bits(LIKE.cuda(), shape).cpu())
-
-
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("kind", ["bits", "normal"])
-def test_draws_by_their_own_operations_are_the_same_mapped_and_traced(
-    kind: str, shape: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    keys = member_keys(range(6)).view(2, 3)
-
-    def drawn(keys: torch.Tensor) -> torch.Tensor:
-        own = Noise(keys)
-        own.bits(LIKE, (2,))
-        values: torch.Tensor = getattr(own, kind)(LIKE, shape)
-        return values
-
-    plain = drawn(keys)
-    monkeypatch.setattr(draws, "_by_kernel", lambda key: True)
-    operation = f"draw_{kind}.default"
-    for recorded in (drawn, vmap(drawn), vmap(vmap(drawn)), vmap(drawn, in_dims=1, out_dims=1)):
-        recording = make_fx(recorded, tracing_mode="fake")(keys)
-        assert sum(str(node.target).endswith(operation) for node in recording.graph.nodes) >= 1
-        assert torch.equal(recorded(keys), plain)
-        assert torch.equal(recording(keys), plain)
-    assert plain.shape == (2, 3, *shape)
-
-
-def test_normal_numbers_of_other_types_are_not_left_to_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(draws, "_by_kernel", lambda key: True)
-    assert noise(0).normal(LIKE.double(), (3,)).dtype == torch.float64
+    assert torch.equal(Noise(keys).bits(LIKE, (50,)), Noise(keys.cuda()).bits(LIKE.cuda(), (50,)).cpu())
 
 
 @given(st.lists(st.integers(), min_size=1, max_size=5), st.integers(0, 1000), st.integers(1, 200))

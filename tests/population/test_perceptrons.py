@@ -19,6 +19,8 @@ from dovetail.population.hashing import hash64
 from dovetail.population.noise import keys_at
 from dovetail.population.perceptrons import Head, Perceptrons
 
+from .helpers import DEVICES
+
 WIDTHS = (5, 7, 6, 3)
 
 
@@ -55,13 +57,16 @@ def loss_of(logits: Tensor, y: Tensor, head: Head) -> Tensor:
 HEADS: tuple[Head, ...] = ("bits", "classes")
 
 
+@pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("head", HEADS)
-def test_logits_and_gradients_are_autograds(head: Head) -> None:
+def test_logits_and_gradients_are_autograds(head: Head, device: str) -> None:
     stack, networks = random_stack(head=head)
     split = samples(head)
-    out = torch.zeros_like(stack.values)
+    out = torch.zeros_like(stack.values, device=device)
     per_member = split.y.expand(len(stack), *split.y.shape)
-    stack.gradients(split.x.expand(len(stack), *split.x.shape), per_member, out)
+    there = stack.to(torch.device(device), torch.float64)
+    there.gradients(split.x.expand(len(stack), *split.x.shape).to(device), per_member.to(device), out)
+    out = out.cpu()
     for place, network in enumerate(networks):
         loss = loss_of(network(split.x), split.y, head)
         loss.backward()
@@ -169,8 +174,9 @@ def plain_training(
     return best
 
 
+@pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("at_once", [1, 100, 10**6])
-def test_a_drill_is_a_plain_training_loop(at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_drill_is_a_plain_training_loop(at_once: int, device: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dovetail.population.drill._AT_ONCE", at_once)
     stack, networks = random_stack()
     split = samples("bits", count=13)
@@ -179,9 +185,11 @@ def test_a_drill_is_a_plain_training_loop(at_once: int, monkeypatch: pytest.Monk
     bias_kept = [torch.rand_like(bias) > 0.2 for bias in stack.biases()]
     stack.kept = torch.cat([mask.flatten(1) for mask in (*weight_kept, *bias_kept)], 1)
     how = Drilling(4, 5, Adam(lr=0.03, weight_decay=1e-3), noise=0.1)
-    drill = Drill(stack, [4, 9, 4], split, split, how)
+    here, place_of = stack.to(torch.device(device), torch.float64), torch.device(device)
+    drill = Drill(here, [4, 9, 4], split.to(place_of, torch.float64), split.to(place_of, torch.float64), how)
     for stream in (0, 1):  # the second training begins where the first ended, with a fresh optimiser
         best = drill.train(stream)
+        stack = here.to(torch.device("cpu"), torch.float64)
         for place, seed in enumerate((4, 9, 4)):
             kept = [mask[place] for pair in zip(weight_kept, bias_kept, strict=True) for mask in pair]
             wrong, loss, network = plain_training(
@@ -195,6 +203,25 @@ def test_a_drill_is_a_plain_training_loop(at_once: int, monkeypatch: pytest.Monk
                 assert torch.allclose(weight[place], layer.weight, atol=1e-9)
                 assert torch.allclose(bias[place], layer.bias, atol=1e-9)
     assert not bool(stack.values[~stack.kept].any())
+
+
+@pytest.mark.skipif(len(DEVICES) == 1, reason="needs CUDA")
+@pytest.mark.parametrize("noise", [0.0, 0.3])
+@pytest.mark.parametrize("at_once", [1, 10**6])
+def test_a_drill_in_float32_is_the_same_on_cuda(
+    at_once: int, noise: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dovetail.population.drill._AT_ONCE", at_once)
+    start, _ = random_stack()
+    split = samples("bits", count=13)
+    ends = []
+    for device in map(torch.device, DEVICES):
+        stack, given = start.to(device, torch.float32), split.to(device, torch.float32)
+        drill = Drill(stack, [4, 9, 4], given, given, Drilling(4, 5, Adam(lr=0.03), noise))
+        for stream in range(3):  # the later ones replay a graph
+            drill.train(stream)
+        ends.append(stack.values.cpu())
+    torch.testing.assert_close(ends[1], ends[0], atol=1e-4, rtol=0)
 
 
 def test_layers_that_do_not_fit_are_refused() -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import time
 import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 
 import torch
 from threadpoolctl import threadpool_limits
 
 from ..errors import DovetailError
+from ..population.cuda import on_device
 from ..recipes import Unit, find_work
 from ..recipes.unit import canonical
 from .outcome import Outcome
@@ -55,7 +56,7 @@ def _settled(device: torch.device) -> Iterator[None]:
         # a step of the paper's networks takes 20 % less (docs/performance.md).
         torch.set_float32_matmul_precision("high")
     try:
-        with torch.cuda.device(device) if device.type == "cuda" else nullcontext(), threadpool_limits(1):
+        with on_device(device), threadpool_limits(1):
             yield
     finally:
         torch.set_num_threads(threads)

@@ -59,13 +59,17 @@ class KernelStepper:
         self._optimiser, self._tensors, self._lr = optimiser, tensors, tensors.lr
         device = tensors.taken.device
         self._betas = torch.tensor(optimiser.betas, dtype=torch.float64, device=device).unsqueeze(1)
-        self._powers = self._betas**tensors.taken
+        self._powers = self._betas.new_empty(2, len(tensors.taken))
+
+    def restart(self) -> None:
+        """Begin anew, as if no step had been taken."""
+        self._tensors.restart()
 
     def step(self, grads: Sequence[Tensor], active: Tensor | None) -> None:
         """Take a step with the active members."""
         tensors, optimiser = self._tensors, self._optimiser
         tensors.taken.add_(1 if active is None else active)
-        self._powers.mul_(self._betas if active is None else torch.where(active, self._betas, 1.0))
+        torch.pow(self._betas, tensors.taken, out=self._powers)
         members = len(tensors.taken)
         rows = zip(tensors.params, grads, *tensors.moments, tensors.patterns, strict=True)
         for param, grad, mean, square, pattern in rows:

@@ -20,9 +20,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from .cuda import has_triton, on_device
 from .patches import kernels_of, pad, patches_of, product
 from .pooling import at_places, max_pool, spread, unpool
-from .triton_found import has_triton
 
 _MOST_VALUES = 32
 """Largest patch, bias included: more would not fit into registers together with the windows."""
@@ -66,7 +66,8 @@ def kernel_gradient(
 def _(x: Tensor, kernels: Tensor, size: Sequence[int], window: Sequence[int]) -> tuple[Tensor, Tensor]:
     from . import conv_pool_kernel
 
-    return conv_pool_kernel.conv_pool(x, kernels, size, window)
+    with on_device(x.device):
+        return conv_pool_kernel.conv_pool(x, kernels, size, window)
 
 
 @kernel_gradient.register_kernel("cuda")
@@ -75,7 +76,8 @@ def _(
 ) -> Tensor:
     from . import conv_pool_kernel
 
-    return conv_pool_kernel.kernel_gradient(gradient, places, x, size, window, values)
+    with on_device(x.device):
+        return conv_pool_kernel.kernel_gradient(gradient, places, x, size, window, values)
 
 
 @conv_pool.register_fake

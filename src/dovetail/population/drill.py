@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
@@ -83,8 +84,7 @@ class Drill:
         self._seeds = list(dict.fromkeys(seeds))
         self._seed_of = torch.tensor([self._seeds.index(s) for s in seeds], device=stack.values.device)
         values = stack.values
-        self._gradient, self._mean, self._square = (torch.zeros_like(values) for _ in range(3))
-        self._taken = torch.zeros(len(stack), dtype=torch.int64, device=values.device)
+        self._gradient = torch.zeros_like(values)
         self._pattern = patterns_of({"": stack.kept}, {"": values})[""]
         self._kept_values = values.clone()
         self._wrong = torch.zeros(len(stack), dtype=torch.int64, device=values.device)
@@ -98,18 +98,15 @@ class Drill:
         self._orders = torch.zeros(shape, dtype=torch.int64, device=values.device)
         self._keys = self._orders.new_zeros(shape[:2])
         self._noise = values.new_zeros(*shape, train.x.shape[1]) if drawn else None
-        self._make_stepper()
-        self._run_epoch = Captured(self._one_epoch, values.device)
-
-    def _make_stepper(self) -> None:
         tensors = StepTensors(
-            [self.stack.values],
+            [values],
             [self._pattern],
-            [[self._mean], [self._square]],
-            self._taken,
-            step_sizes(self._how.optimiser, len(self.stack)),
+            [[torch.zeros_like(values)] for _ in how.optimiser.slots],
+            torch.zeros(len(stack), dtype=torch.int64, device=values.device),
+            step_sizes(how.optimiser, len(stack)),
         )
-        self._stepper = make_stepper(self._how.optimiser, tensors, skipping=False)
+        self._stepper = make_stepper(how.optimiser, tensors, skipping=False)
+        self._run_epoch = Captured(self._one_epoch, values.device)
 
     @torch.no_grad()
     def train(self, stream: int) -> Best:
@@ -117,10 +114,7 @@ class Drill:
         stack = self.stack
         stack.clear()
         self._pattern.copy_(patterns_of({"": stack.kept}, {"": stack.values})[""])
-        for tensor in (self._mean, self._square, self._taken):
-            tensor.zero_()
-        if not stack.values.is_cuda:
-            self._make_stepper()  # its kernels count steps themselves
+        self._stepper.restart()
         keys = member_keys(self._seeds, stream, stack.values.device)
         self._wrong.fill_(torch.iinfo(torch.int64).max)
         self._loss.fill_(torch.inf)
@@ -153,16 +147,17 @@ class Drill:
             noise = Noise(now).normal(x, x.shape)
             self._noise[: len(epochs)] = noise.mul_(self._how.noise).transpose(0, 1)
 
-    def _keys_now(self, starts: range) -> Tensor:
-        """Return this epoch's keys for noise that is drawn with each batch, ``[batches, seeds]``."""
-        places = torch.arange(starts.start, starts.stop, starts.step, device=self._keys.device)
-        return hash64(self._keys.index_select(0, self._row) + places.unsqueeze(1) + 1)
-
-    def _noisy(self, x: Tensor, start: int, keys: Tensor) -> Tensor:
-        """Add this epoch's noise to the samples from a place in the order on."""
+    def _noise_of_epoch(self, starts: range) -> Callable[[Tensor, int], Tensor]:
+        """Return what adds this epoch's noise to the samples from the n-th start on."""
+        if not self._how.noise:
+            return lambda x, _: x
         if self._noise is not None:
-            return x + self._noise.index_select(0, self._row)[0, :, start : start + x.shape[1]]
-        return torch.add(x, Noise(keys).normal(x, x.shape[1:]), alpha=self._how.noise)
+            drawn = self._noise.index_select(0, self._row)[0].split(starts.step, 1)
+            return lambda x, place: x + drawn[place]
+        # The keys of all batches in one go: hashed one by one they would be a dozen small kernels for each.
+        places = torch.arange(starts.start, starts.stop, starts.step, device=self._keys.device)
+        keys = hash64(self._keys.index_select(0, self._row) + places.unsqueeze(1) + 1)
+        return lambda x, place: torch.add(x, Noise(keys[place]).normal(x, x.shape[1:]), alpha=self._how.noise)
 
     def _one_epoch(self) -> None:
         how, stack = self._how, self.stack
@@ -171,11 +166,10 @@ class Drill:
         small = len(stack) * samples * (stack.widths[0] + stack.widths[-1]) <= _AT_ONCE
         span = samples if small else how.batch_size
         starts = range(0, samples, span)
-        for start, keys in zip(starts, self._keys_now(starts), strict=True):
+        add_noise = self._noise_of_epoch(starts)
+        for place, start in enumerate(starts):
             rows = order[:, start : start + span]
-            x, y = self._train.x[rows], self._train.y[rows]
-            if how.noise:
-                x = self._noisy(x, start, keys)
+            x, y = add_noise(self._train.x[rows], place), self._train.y[rows]
             if len(self._seeds) < len(stack):
                 x, y = x[self._seed_of], y[self._seed_of]
             for first in range(0, x.shape[1], how.batch_size):

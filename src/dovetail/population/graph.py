@@ -18,6 +18,7 @@ from torch.fx import GraphModule, Node
 from torch.fx.experimental.proxy_tensor import make_fx
 
 from ..errors import DovetailError, TrainingError
+from .cuda import on_device
 
 OWN_NOISE = (
     "the network draws random numbers of its own, which would depend on who trains beside it; use dropout "
@@ -113,6 +114,10 @@ class Captured:
 
     def __call__(self) -> None:
         """Take the step."""
+        with on_device(self._device):
+            self._take()
+
+    def _take(self) -> None:
         if self._device.type != "cuda":
             self._step()
         elif not self._warm:

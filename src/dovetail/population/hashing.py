@@ -1,11 +1,11 @@
-"""Hashes that turn a counter into random bits: the arithmetic behind `noise` and `order`."""
+"""Hashes that turn counters into random bits; `noise_kernel` has them a second time, in Triton's words."""
 
 from __future__ import annotations
 
 from torch import Tensor
 
 GOLDEN = -0x61C8864680B583EB  # 2**64 / golden ratio, as a signed 64-bit number
-GOLDEN_32 = -0x61C88647
+GOLDEN_32 = -0x61C88647  # the same of 2**32
 
 
 def wrapped(number: int) -> int:

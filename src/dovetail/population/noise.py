@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from . import draws
+from .draws import draw_bits, draw_normal, unit_interval
 from .hashing import GOLDEN, hash64, wrapped
 
 
@@ -65,7 +65,7 @@ class Noise:
     def bits(self, like: Tensor, shape: Sequence[int]) -> Tensor:
         """Return uniform int32 numbers of a shape (for each member), on the device of ``like``."""
         self._sites += 1
-        return draws.bits(self._key_beside(like), self._sites, shape)
+        return draw_bits(self._key, self._sites, shape)
 
     def keep(self, like: Tensor, shape: Sequence[int], drop: float) -> Tensor:
         """Return a 0/1 mask that drops a share of the positions."""
@@ -73,12 +73,9 @@ class Noise:
 
     def uniform(self, like: Tensor, shape: Sequence[int]) -> Tensor:
         """Return numbers in (0, 1), of the type of ``like``."""
-        return draws.unit_interval(self.bits(like, shape), like.dtype)
+        return unit_interval(self.bits(like, shape), like.dtype)
 
     def normal(self, like: Tensor, shape: Sequence[int]) -> Tensor:
         """Return standard normal numbers, of the type of ``like``."""
         self._sites += 2
-        return draws.normal(self._key_beside(like), self._sites - 1, shape, like.dtype)
-
-    def _key_beside(self, like: Tensor) -> Tensor:
-        return self._key.to(like.device)
+        return draw_normal(self._key, self._sites - 1, shape, like.dtype)

@@ -1,7 +1,8 @@
-"""Noise in one pass over memory, as a Triton kernel for CUDA: the arithmetic of `draws`, in registers.
+"""Noise in one pass over memory, as a Triton kernel for CUDA.
 
-As single operations a normal number takes some eighty passes, each a kernel of its own. What is drawn as bits is the
-same to the last one; logarithm and cosine may round otherwise than torch's.
+The arithmetic of `hashing` and `draws`, in registers; what is changed there must be changed here. As single operations
+of torch a normal number takes some ninety kernels, forty of them over all numbers. Bits are the same to the last one;
+logarithm, root and cosine may round otherwise than torch's.
 """
 
 from __future__ import annotations
@@ -15,7 +16,10 @@ import triton.language as tl
 from torch import Tensor
 from triton.language.extra import libdevice
 
+from .hashing import GOLDEN, GOLDEN_32, wrapped
+
 _BLOCK = 1024
+_STRIDE = tl.constexpr(GOLDEN_32)
 
 
 @triton.jit
@@ -35,37 +39,40 @@ def _hash32(x):
 @triton.jit
 def _bits_at(key, site, place):
     own = _hash64(key + site).to(tl.int32)
-    return _hash32(_hash32(place * -0x61C88647 + 1) ^ own)
+    return _hash32(_hash32(place * _STRIDE + 1) ^ own)
 
 
 @triton.jit
 def _uniform_at(key, site, place):
+    # 2**22 + 0.5 and 2**23, as in `draws.unit_interval`.
     return ((_bits_at(key, site, place) >> 9).to(tl.float32) + 4194304.5) * (1.0 / 8388608.0)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["site", "next_site"])
 def _draw(out, keys, site, next_site, count, blocks, normal: tl.constexpr, block: tl.constexpr):
     """Draw ``block`` numbers of one key."""
     program = tl.program_id(0)
     of_key = program // blocks
-    place = (program % blocks) * block + tl.arange(0, block)
+    at = (program % blocks).to(tl.int64) * block + tl.arange(0, block)
+    place = at.to(tl.int32)  # positions wrap, as torch's do
     key = tl.load(keys + of_key)
     if normal:
         radius = tl.sqrt(-2.0 * libdevice.log(_uniform_at(key, site, place)))
         value = radius * libdevice.cos(6.283185307179586 * _uniform_at(key, next_site, place))
     else:
         value = _bits_at(key, site, place)
-    tl.store(out + of_key.to(tl.int64) * count + place, value, mask=place < count)
+    tl.store(out + of_key.to(tl.int64) * count + at, value, mask=at < count)
 
 
-def draw(key: Tensor, sites: Sequence[int], shape: Sequence[int]) -> Tensor:
-    """Return for each key bits from one site (int32), or normal numbers from two (float32)."""
-    normal = len(sites) == 2
+def draw(key: Tensor, site: int, normal: bool, shape: Sequence[int]) -> Tensor:
+    """Return for each key bits (int32) or normal numbers (float32)."""
     out = key.new_empty([*key.shape, *shape], dtype=torch.float32 if normal else torch.int32)
     count = math.prod(shape)
-    blocks = triton.cdiv(count, _BLOCK)
     if out.numel():
+        block = min(_BLOCK, triton.next_power_of_2(count))
+        blocks = triton.cdiv(count, block)
         _draw[(key.numel() * blocks,)](
-            out, key.contiguous(), sites[0], sites[-1], count, blocks, normal=normal, block=_BLOCK
-        )
+            out, key.contiguous(), wrapped(GOLDEN * site), wrapped(GOLDEN * (site + 1)), count, blocks,
+            normal=normal, block=block,
+        )  # fmt: skip
     return out

@@ -182,6 +182,6 @@ class Perceptrons:
 def _write_product(left: Tensor, right: Tensor, out: Tensor) -> None:
     """Write the product of two stacks of matrices into one whose matrices lie apart in memory."""
     if out.is_cuda:
-        torch.bmm(left, right, out=out)
-    else:  # small products are up to three times as fast in one piece, copy included
+        torch.bmm(left, right, out=out)  # saves the copy
+    else:  # the CPU is slow at that: a small product and a copy take a third of the time
         out.copy_(torch.bmm(left, right))

@@ -15,7 +15,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from .triton_found import has_triton
+from .cuda import has_triton, on_device
 
 
 @torch.library.custom_op(
@@ -51,14 +51,16 @@ def spread(gradient: Tensor, places: Tensor, size: Sequence[int], kernel: Sequen
 def _(x: Tensor, kernel: Sequence[int]) -> tuple[Tensor, Tensor]:
     from . import pool_kernel
 
-    return pool_kernel.max_pool(x, kernel)
+    with on_device(x.device):
+        return pool_kernel.max_pool(x, kernel)
 
 
 @spread.register_kernel("cuda")
 def _(gradient: Tensor, places: Tensor, size: Sequence[int], kernel: Sequence[int]) -> Tensor:
     from . import pool_kernel
 
-    return pool_kernel.spread(gradient, places, size, kernel)
+    with on_device(gradient.device):
+        return pool_kernel.spread(gradient, places, size, kernel)
 
 
 @max_pool.register_fake

@@ -19,6 +19,7 @@ from torch import Tensor
 from torch.optim.adam import adam
 from torch.optim.sgd import sgd
 
+from .cuda import has_triton
 from .masking import clear_
 from .optimisers import SGD, Adam, Optimiser
 
@@ -52,6 +53,11 @@ class StepTensors:
         """Step sizes as a float64 tensor, ``[members]``."""
         return torch.tensor(self.sizes, dtype=torch.float64, device=self.taken.device)
 
+    def restart(self) -> None:
+        """Forget all steps."""
+        for tensor in (self.taken, *(moment for slot in self.moments for moment in slot)):
+            tensor.zero_()
+
     def clear_masked(self) -> None:
         """Set masked weights to 0."""
         for param, pattern in zip(self.params, self.patterns, strict=True):
@@ -60,7 +66,10 @@ class StepTensors:
 
 
 class Stepper(Protocol):
-    """Takes one optimiser step for a stack."""
+    """Takes optimiser steps for a stack."""
+
+    def restart(self) -> None:
+        """Begin anew, as if no step had been taken."""
 
     def step(self, grads: Sequence[Tensor], active: Tensor | None) -> None:
         """Take a step; ``active`` says which members take part, None for all."""
@@ -68,13 +77,10 @@ class Stepper(Protocol):
 
 def make_stepper(optimiser: Optimiser, tensors: StepTensors, *, skipping: bool) -> Stepper:
     """Return the fastest stepper for these tensors; ``skipping`` if members may skip steps."""
-    if isinstance(optimiser, Adam) and tensors.taken.is_cuda:
-        try:
-            from .adam_kernel import KernelStepper
-        except ImportError:  # a CUDA build without Triton
-            pass
-        else:
-            return KernelStepper(optimiser, tensors)
+    if isinstance(optimiser, Adam) and tensors.taken.is_cuda and has_triton():
+        from .adam_kernel import KernelStepper
+
+        return KernelStepper(optimiser, tensors)
     return ElementwiseStepper(optimiser, tensors) if skipping else FusedStepper(optimiser, tensors)
 
 
@@ -88,6 +94,13 @@ class FusedStepper:
         self._runs = [slice(start, stop) for start, stop in pairwise(bounds)]
         # The kernels count steps themselves, in one scalar per tensor.
         self._counters = [[tensors.taken[run.start].float() for _ in tensors.params] for run in self._runs]
+
+    def restart(self) -> None:
+        """Begin anew, as if no step had been taken."""
+        self._tensors.restart()
+        for counters in self._counters:
+            for counter in counters:
+                counter.zero_()
 
     def step(self, grads: Sequence[Tensor], active: Tensor | None) -> None:
         """Take a step with all members."""
@@ -130,6 +143,10 @@ class ElementwiseStepper:
 
     def __init__(self, optimiser: Optimiser, tensors: StepTensors) -> None:
         self._optimiser, self._tensors, self._lr = optimiser, tensors, tensors.lr
+
+    def restart(self) -> None:
+        """Begin anew, as if no step had been taken."""
+        self._tensors.restart()
 
     def step(self, grads: Sequence[Tensor], active: Tensor | None) -> None:
         """Take a step with the active members."""
