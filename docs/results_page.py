@@ -28,7 +28,7 @@ dash means not published, or not measured.
 """
 
 
-NOT_RUN = "Not run at paper scale: it needs weights of trained networks, which could not be downloaded."
+NOT_RUN = "Not run at paper scale."
 
 
 def main() -> None:
