@@ -13,6 +13,7 @@ from dovetail.data import Split
 from dovetail.errors import DovetailError, ShapeError, SpecError, TrainingError
 from dovetail.nets import net_builder
 from dovetail.population import Adam, Population
+from dovetail.population.graph import traced
 from dovetail.population.memory import MemberCost, evaluation_batch, measure_cost, members_at_once
 
 from .helpers import DEVICES, cnn, distance, images, mlp, plain_loop
@@ -381,6 +382,11 @@ def test_networks_that_decide_by_values_are_refused() -> None:
     population = Population(lambda: Deciding(64, 5), [0, 1], device="cpu")
     with pytest.raises(TrainingError, match=r"cannot be mapped over members .*data-dependent"):
         population.fit(Split(torch.rand(4, 64), torch.zeros(4, dtype=torch.int64)), progress=False)
+
+
+def test_a_cpu_that_is_full_is_not_blamed_on_the_network() -> None:
+    with pytest.raises(MemoryError, match="you tried to allocate"):
+        traced(lambda x: x.new_zeros(2**50) + x)(torch.ones(1))
 
 
 def test_costs_are_measured_on_the_network() -> None:

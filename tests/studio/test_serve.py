@@ -135,7 +135,12 @@ def test_the_private_file_goes_however_the_studio_ends(tmp_path: Path, number: s
     assert not page.parent.exists()
 
 
-def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(command, "find_spec", lambda name: None)
-    with pytest.raises(DovetailError, match=r"pip install 'dovetail\[studio\]'"):
-        command.studio()
+@pytest.mark.parametrize("missing", ["fastapi", "uvicorn"])
+def test_without_the_extra(missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name.startswith(("dovetail.studio", missing))]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, missing, None)
+    with pytest.raises(
+        DovetailError, match=rf"needs the package {missing}: pip install 'dovetail\[studio\]'"
+    ):
+        command.studio(Path())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
@@ -30,10 +29,6 @@ def studio(
 
         dovetail studio parts/
     """
-    from ..errors import DovetailError
-
-    if find_spec("fastapi") is None or find_spec("uvicorn") is None:
-        raise DovetailError("the studio needs fastapi and uvicorn: pip install 'dovetail[studio]'")
     from ..studio import serve
 
     serve(path, port=port, browser=not no_browser, say=typer.echo)

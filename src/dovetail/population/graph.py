@@ -65,6 +65,8 @@ def clear_errors() -> Iterator[None]:
         raise
     except Exception as error:
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        if "can't allocate memory" in reason:  # torch has no error of its own for a CPU that is full
+            raise MemoryError(reason) from error
         if "randomness error mode" in reason:
             raise TrainingError(OWN_NOISE) from error
         raise TrainingError(

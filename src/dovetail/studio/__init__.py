@@ -7,7 +7,16 @@ Each view has a folder here with its routes, and a file in ``static/views``.
 
 from __future__ import annotations
 
-from .app import create_app
-from .serve import serve
+from ..errors import DovetailError
+
+try:
+    from .app import create_app
+    from .serve import serve
+except ModuleNotFoundError as error:
+    if (error.name or "").partition(".")[0] not in ("fastapi", "pydantic", "starlette", "uvicorn"):
+        raise
+    raise DovetailError(
+        f"the studio needs the package {error.name}: pip install 'dovetail[studio]'"
+    ) from error
 
 __all__ = ["create_app", "serve"]
