@@ -21,8 +21,8 @@ _OPTIONS = (
     "modularity_threshold", "merge_threshold",
 )  # fmt: skip
 
-_WIDE, _LEFT = 256, 0.1
-"""Of hidden layers wider than this, so little is left once units are pruned."""
+_WIDE, _LEFT = 256, 1 / 6
+"""Of hidden layers wider than this, so much is there on average while units and edges are pruned; at the end, some 40."""
 
 
 def run(settings: Settings, device: torch.device) -> Row:
@@ -65,7 +65,7 @@ def load(settings: Settings) -> Load:
     by_units = _rounds(settings["unit_steps"], share=0.8, smallest=1 / sum(hidden))
     by_edges = _rounds(settings["edge_steps"], share=0.2 if any(by_units) else 0.95, smallest=1 / edges)
     if max(hidden) > _WIDE and any(by_units):
-        by_edges = [_LEFT * rounds for rounds in by_edges]
+        hidden = [round(_LEFT * units) for units in hidden]
     slowest, average = (1 + of(by_units) + of(by_edges) for of in (max, fmean))
     epochs = settings["epochs"]
     if isinstance(epochs, list):
