@@ -22,7 +22,7 @@ _OPTIONS = (
 )  # fmt: skip
 
 _WIDE, _LEFT = 256, 1 / 6
-"""Of hidden layers wider than this, so much is there on average while units and edges are pruned; at the end, some 40."""
+"""Of hidden layers wider than this, so much is there on average while they are pruned; at the end, some 40 units."""
 
 
 def run(settings: Settings, device: torch.device) -> Row:
