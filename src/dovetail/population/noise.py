@@ -63,7 +63,7 @@ class Noise:
         self._sites = 0
 
     def bits(self, like: Tensor, shape: Sequence[int]) -> Tensor:
-        """Return uniform int32 numbers of a shape (for each member), on the device of ``like``."""
+        """Return uniform int32 numbers of a shape (for each member), where the key is; ``like`` as in other draws."""
         self._sites += 1
         return draw_bits(self._key, self._sites, shape)
 
