@@ -43,7 +43,7 @@ def take_steps(stepper: Stepper, tensors: StepTensors, count: int = 4) -> list[T
             torch.randn(param.shape, generator=generator, dtype=torch.float64) for param in tensors.params
         ]
         stepper.step([grad.to(tensors.taken.device) for grad in grads], None)
-    return [param.cpu() for param in tensors.params]
+    return [param.clone().cpu() for param in tensors.params]
 
 
 @pytest.mark.parametrize("device", DEVICES)
