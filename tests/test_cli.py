@@ -112,6 +112,24 @@ def test_an_unforeseen_error_is_one_line_too(
     assert capsys.readouterr().err.startswith("internal error: ZeroDivisionError: by zero")
 
 
+def test_want_of_memory_is_no_internal_error(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from dovetail import cli
+
+    def large(**_: object) -> None:
+        raise RuntimeError("can't allocate memory: you tried to allocate 6 TB")
+
+    monkeypatch.setattr(cli, "app", large)
+    monkeypatch.setattr(sys, "argv", ["dovetail", "demo"])
+    with pytest.raises(SystemExit) as stop:
+        cli.main()
+    assert stop.value.code == 1
+    said = capsys.readouterr().err
+    assert said.startswith("error: memory is full; choose something smaller (")
+    assert "6 TB" in said
+
+
 def test_our_warnings_are_one_line(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

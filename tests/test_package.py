@@ -102,6 +102,7 @@ def test_folders_import_only_from_the_ones_before_them(folder: str) -> None:
         "colours",
         "errors",
         "file_header",
+        "full_memory",
         "how_made",
         "plain_json",
         "reading",

@@ -23,6 +23,7 @@ from .commands.sculpt import sculpt
 from .commands.studio import studio
 from .commands.train import train
 from .errors import CompatibilityWarning, DovetailError
+from .full_memory import memory_is_full
 from .printable import printable
 
 app = typer.Typer(
@@ -92,6 +93,8 @@ def main() -> None:
         where = f"{error.filename}: " if error.filename else ""
         _fail(f"error: {where}{error.strerror or error}", debug)
     except Exception as error:
+        if memory_is_full(error):
+            _fail(f"error: memory is full; choose something smaller ({type(error).__name__}: {error})", debug)
         _fail(
             f"internal error: {type(error).__name__}: {error} (please report it with the output of --debug)",
             debug,

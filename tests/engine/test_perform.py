@@ -44,7 +44,14 @@ def test_a_unit_does_not_depend_on_how_much_memory_is_free(monkeypatch: pytest.M
     assert perform(unit, "cpu").row == usual
 
 
-@pytest.mark.parametrize("error", [MemoryError(), torch.OutOfMemoryError("tried in vain\nand more")])
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError(),
+        torch.OutOfMemoryError("tried in vain\nand more"),
+        RuntimeError("can't allocate memory: 1 TB"),
+    ],
+)
 def test_want_of_memory_is_no_internal_error(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> None:
         raise error

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Callable
+from functools import partial
 
 import pytest
 import torch
@@ -327,7 +329,12 @@ def test_metrics_count_only_what_is_not_nan() -> None:
     assert scores["loss"][1] == pytest.approx(expected.item(), rel=1e-5)
 
 
-def test_a_population_that_does_not_fit_is_split(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "full", [torch.OutOfMemoryError, partial(RuntimeError, "can't allocate memory: 1 TB")]
+)
+def test_a_population_that_does_not_fit_is_split(
+    full: Callable[[], Exception], monkeypatch: pytest.MonkeyPatch
+) -> None:
     sizes: list[int] = []
     alive: list[int] = []
 
@@ -337,7 +344,7 @@ def test_a_population_that_does_not_fit_is_split(monkeypatch: pytest.MonkeyPatch
             alive.append(sum(type(thing) is StackStep for thing in gc.get_objects()))
             super().run(progress)  # type: ignore[arg-type]
             if sizes[-1] > 2:
-                raise torch.OutOfMemoryError
+                raise full()
 
     monkeypatch.setattr(trainer_module, "Trainer", Small)
     population = Population(mlp, range(7), device="cpu")

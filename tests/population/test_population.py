@@ -385,8 +385,14 @@ def test_networks_that_decide_by_values_are_refused() -> None:
 
 
 def test_a_cpu_that_is_full_is_not_blamed_on_the_network() -> None:
-    with pytest.raises(MemoryError, match="you tried to allocate"):
+    class Large(nn.Linear):
+        def forward(self, x: Tensor) -> Tensor:
+            return super().forward(x.new_zeros(2**50))
+
+    with pytest.raises(RuntimeError, match="you tried to allocate"):
         traced(lambda x: x.new_zeros(2**50) + x)(torch.ones(1))
+    with pytest.raises(RuntimeError, match="you tried to allocate"):
+        measure_cost(Large(4, 2), torch.zeros(1, 4))
 
 
 def test_costs_are_measured_on_the_network() -> None:

@@ -11,6 +11,7 @@ import torch
 from threadpoolctl import threadpool_limits
 
 from ..errors import DovetailError
+from ..full_memory import memory_is_full
 from ..population.cuda import on_device
 from ..recipes import Unit, find_work
 from ..recipes.unit import canonical
@@ -31,10 +32,10 @@ def perform(unit: Unit, device: str) -> Outcome:
         canonical(row)  # what is not JSON would be lost
     except DovetailError as error:
         return Outcome(unit, error=str(error))
-    except (torch.OutOfMemoryError, MemoryError) as error:
-        reason = (str(error).splitlines() or ["it is full"])[0]
-        return Outcome(unit, error=f"{device} has too little memory: {reason}")
     except Exception as error:
+        if memory_is_full(error):
+            reason = (str(error).splitlines() or ["it is full"])[0]
+            return Outcome(unit, error=f"{device} has too little memory: {reason}")
         return Outcome(
             unit, error=f"internal error: {type(error).__name__}: {error}", trace=traceback.format_exc()
         )

@@ -18,6 +18,7 @@ from torch.fx import GraphModule, Node
 from torch.fx.experimental.proxy_tensor import make_fx
 
 from ..errors import DovetailError, TrainingError
+from ..full_memory import memory_is_full
 from .cuda import on_device
 
 OWN_NOISE = (
@@ -61,12 +62,12 @@ def clear_errors() -> Iterator[None]:
     logger.setLevel(logging.CRITICAL)  # it logs a traceback for what is reported here anyway
     try:
         yield
-    except (DovetailError, torch.OutOfMemoryError):
+    except DovetailError:
         raise
     except Exception as error:
+        if memory_is_full(error):
+            raise
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        if "can't allocate memory" in reason:  # torch has no error of its own for a CPU that is full
-            raise MemoryError(reason) from error
         if "randomness error mode" in reason:
             raise TrainingError(OWN_NOISE) from error
         raise TrainingError(

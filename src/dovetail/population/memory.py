@@ -17,6 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from ..errors import ShapeError
+from ..full_memory import memory_is_full
 
 CPU_WORKING_SET = 128 * 2**20
 """Bytes that a stack may occupy while it trains on a CPU."""
@@ -63,6 +64,8 @@ def measure_cost(network: nn.Module, x: Tensor) -> MemberCost:
         with torch.random.fork_rng(devices=[]), torch.autograd.graph.saved_tensors_hooks(note, lambda t: t):
             out = network.train()(sample)
     except (RuntimeError, ValueError, IndexError, TypeError) as error:
+        if memory_is_full(error):
+            raise
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise ShapeError(f"the network cannot take inputs of shape {tuple(x.shape[1:])}: {reason}") from error
     if not isinstance(out, Tensor) or out.dim() != 2 or len(out) != 2:

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from ..data.dataset import Split
 from ..errors import TrainingError
+from ..full_memory import memory_is_full
 from .evaluate import Evaluator
 from .history import History
 from .memory import MemberCost, evaluation_batch
@@ -45,7 +46,9 @@ def train_in_parts(
         try:
             trainer = Trainer(template, everything.select(members), training, train, val, cost, history)
             trainer.run(bar)
-        except torch.OutOfMemoryError as error:
+        except (RuntimeError, MemoryError) as error:
+            if not memory_is_full(error):
+                raise
             if len(members) == 1:
                 raise TrainingError("not enough memory to train a single network of this size") from error
             waiting[:0] = members.split(-(-len(members) // 2))

@@ -16,6 +16,7 @@ from importlib import import_module
 from typing import Any, BinaryIO, NoReturn
 
 from ..errors import DovetailError
+from ..full_memory import memory_is_full
 from ..plain_json import plain_json
 
 _PAUSE = 0.1
@@ -75,10 +76,11 @@ def main() -> None:
         line.end(result=result)
     except DovetailError as error:
         line.end(error=str(error))
-    except MemoryError:
-        line.end(error="the job needs more memory than there is; choose something smaller")
     except Exception as error:
-        line.end(error=f"internal error: {type(error).__name__}: {error}")
+        if memory_is_full(error):
+            line.end(error="the job needs more memory than there is; choose something smaller")
+        else:
+            line.end(error=f"internal error: {type(error).__name__}: {error}")
 
 
 def _take_output() -> BinaryIO:

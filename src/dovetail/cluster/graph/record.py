@@ -16,6 +16,7 @@ from torch.utils._pytree import tree_map
 from torch.utils.weak import WeakTensorKeyDictionary
 
 from ...errors import DovetailError, ShapeError, SpecError
+from ...full_memory import memory_is_full
 from .trace import Call, Place, Trace, Value, contributing, tensors_in
 
 _TORCH = str(Path(torch.__file__).parent)
@@ -62,6 +63,8 @@ def record(network: nn.Module, example_input: Tensor) -> Trace:
         except DovetailError:
             raise
         except Exception as error:
+            if memory_is_full(error):
+                raise
             raise ShapeError(
                 f"the network fails on example_input of shape {tuple(example_input.shape)}: "
                 f"{type(error).__name__}: {error}"
