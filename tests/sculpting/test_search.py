@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -221,10 +222,18 @@ def test_the_search_is_the_papers_algorithm(kind: str, step: float) -> None:
     assert found.trainings == trainings
 
 
-def test_edges_start_at_what_pruned_units_left() -> None:
+def test_edges_start_at_what_pruned_units_left(monkeypatch: pytest.MonkeyPatch) -> None:
     units = run_search(trained([5]), [5], [0.4], "units").networks
     assert bool((~units.kept[:, : units.edges]).any())
+    stacks: list[Perceptrons] = []
+
+    def drill(stack: Perceptrons, *rest: Any) -> Drill:
+        stacks.append(stack)
+        return Drill(stack, *rest)
+
+    monkeypatch.setattr("dovetail.sculpting.pruning.search.Drill", drill)
     found = run_search(units.select(torch.arange(1)), [5], [0.1], "edges")
+    assert stacks[0].widths == Compact.whole(units).tightened().stack.widths != units.widths
     kept, trainings = plain_search(units, 5, 0.1, "edges")
     assert torch.equal(found.networks.kept[0, : units.edges], kept)
     assert found.trainings == trainings

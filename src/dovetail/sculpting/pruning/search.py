@@ -145,6 +145,7 @@ def search(
         found.rounds += 1
         found.trainings += int((~walk.ended).sum())
         if drill is None:
+            walk.accepted = walk.accepted.tightened()
             drill = Drill(_copy(walk.accepted.stack), walk.seeds, train, val, how)
         shares = (walk.shares + walk.steps).clamp(max=1)
         drill.stack.values.copy_(walk.accepted.stack.values)
@@ -162,8 +163,6 @@ def search(
         if len(staying) <= _LEAVE_BELOW * len(walk.numbers) or walk.accepted.slack() <= _LEAVE_BELOW:
             drill.close()
             walk, drill = walk.select(staying), None
-            if len(staying):
-                walk.accepted = walk.accepted.tightened()
     return found
 
 
