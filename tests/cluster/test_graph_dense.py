@@ -154,6 +154,15 @@ def test_the_network_comes_out_unchanged() -> None:
     assert not example.requires_grad
 
 
+def test_full_memory_is_not_blamed_on_the_example() -> None:
+    class Large(nn.Linear):
+        def forward(self, x: Tensor) -> Tensor:
+            return super().forward(x) + x.new_zeros(2**50)
+
+    with pytest.raises(RuntimeError, match="you tried to allocate"):
+        network_graph(Large(4, 2), torch.zeros(1, 4))
+
+
 def test_an_example_is_asked_for_where_one_is_needed() -> None:
     with pytest.raises(SpecError, match="a network with Conv2d needs an example_input"):
         network_graph(dt.build_net("small-cnn", (1, 28, 28), 10))

@@ -44,6 +44,8 @@ def run(settings, tell):
         raise DovetailError("no such thing; choose another")
     if what == "break":
         raise ZeroDivisionError("by zero")
+    if what == "fill":
+        raise RuntimeError("can't allocate memory: 1 TB")
     if what == "die":
         os.kill(os.getpid(), signal.SIGSEGV)
     if what == "much":
@@ -125,14 +127,16 @@ def test_the_latest_is_never_lost(jobs: Jobs) -> None:
 
 
 def test_failures_say_why(jobs: Jobs, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_MOST_RUNNING", 4)
-    refused, broken, died, odd = (start(jobs, what) for what in ("refuse", "break", "die", "no JSON"))
+    monkeypatch.setattr(module, "_MOST_RUNNING", 5)
+    whats = ("refuse", "break", "fill", "die", "no JSON")
+    refused, broken, large, died, odd = (start(jobs, what) for what in whats)
     assert wait(jobs, refused).error == "no such thing; choose another"
     assert wait(jobs, broken).error == "internal error: ZeroDivisionError: by zero"
+    assert "more memory than there is" in str(wait(jobs, large).error)
     assert "without a result (status -11)" in str(wait(jobs, died).error)
     assert "not JSON serializable" in str(wait(jobs, odd).error)
     assert {job.state for job in jobs.all()} == {"failed"}
-    assert [job.id for job in jobs.all()] == [odd.id, died.id, broken.id, refused.id]
+    assert [job.id for job in jobs.all()] == [odd.id, died.id, large.id, broken.id, refused.id]
 
 
 def test_answers_are_bounded(jobs: Jobs, monkeypatch: pytest.MonkeyPatch) -> None:
