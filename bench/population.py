@@ -3,7 +3,7 @@
 Run ``make bench``, or ``python bench/population.py --markdown`` for the table of docs/performance.md. Every
 line trains the same networks twice: one after another in the loop that anyone would write (its tensors
 already on the device, `torch.optim.Adam` as it comes), and as a population. The floor is the larger of two
-times that no program with products and optimiser as separate steps can beat: the bytes that must move at the
+times that no program with products and optimizer as separate steps can beat: the bytes that must move at the
 measured copy bandwidth, and the operations that must be done at the measured rate of large float32 products
 (convolutions run in TF32 where cuDNN may, which can be faster than that).
 """
@@ -103,15 +103,15 @@ def plain_step(case: Case, device: torch.device) -> float:
     batches = 20
     split = data_of(case, batches).to(device)
     network = net_builder(case.spec, case.input_shape, case.outputs)().to(device)
-    optimiser = torch.optim.Adam(network.parameters())
+    optimizer = torch.optim.Adam(network.parameters())
 
     def train(steps: int) -> None:
         done = 0
         while done < steps:
             for index in torch.randperm(len(split), device=device).split(case.batch_size):
-                optimiser.zero_grad()
+                optimizer.zero_grad()
                 F.cross_entropy(network(split.x[index]), split.y[index]).backward()
-                optimiser.step()
+                optimizer.step()
                 done += 1
 
     train(batches)

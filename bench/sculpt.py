@@ -43,16 +43,16 @@ def linear(network: Network) -> list[nn.Linear]:
 
 def plain_train(network: Network, masks: Masks, x: Tensor, y: Tensor, how: Preset) -> tuple[bool, Network]:
     """Train as long as the dense network; return whether any epoch did the task, and the best epoch."""
-    optimiser = torch.optim.Adam(network.parameters(), lr=how.lr, weight_decay=1e-4)
+    optimizer = torch.optim.Adam(network.parameters(), lr=how.lr, weight_decay=1e-4)
     best, best_score = network, (x.numel() + y.numel(), float("inf"))
     for _ in range(how.epochs):
         for batch in torch.randperm(len(x)).split(how.batch_size):
             loss = F.binary_cross_entropy_with_logits(
                 network(x[batch] + 0.1 * torch.randn(len(batch), x.shape[1])), y[batch]
             )
-            optimiser.zero_grad()
+            optimizer.zero_grad()
             loss.backward()
-            optimiser.step()
+            optimizer.step()
             with torch.no_grad():
                 for layer, mask in zip(linear(network), masks, strict=True):
                     layer.weight *= mask
@@ -148,7 +148,7 @@ def main() -> None:
     )
     for hidden in [[width] * depth for depth in DEPTHS for width in WIDTHS]:
         begun = time.perf_counter()
-        statues = sculpt_seeds(TASK, hidden, SEEDS, device=arguments.device, progress=False)
+        sculptures = sculpt_seeds(TASK, hidden, SEEDS, device=arguments.device, progress=False)
         between = time.perf_counter()
         fewest = [
             plain_trial(hidden, seed, preset("[4,2,4]", len(hidden), 16, boolean=True)) for seed in seeds
@@ -156,9 +156,9 @@ def main() -> None:
         loop, seconds = (time.perf_counter() - between) / len(seeds), between - begun
         ours, plain = ours + seconds, plain + len(SEEDS) * loop
         begun = time.perf_counter()
-        modules = [len(statue.hierarchy.modules) for statue in statues]
+        modules = [len(sculpture.hierarchy.modules) for sculpture in sculptures]
         detection += [(time.perf_counter() - begun) / len(modules)]
-        edges = [statue.edges for statue in statues]
+        edges = [sculpture.edges for sculpture in sculptures]
         name, ratio = "-".join(map(str, [4, *hidden, 4])), len(SEEDS) * loop / seconds
         print(f"{name:<16}{seconds:>14.2f} s{loop:>14.1f} s{ratio:>15.0f}x   {edges}; {fewest}", flush=True)
     begun = time.perf_counter()

@@ -105,9 +105,9 @@ def test_networks_of_a_spec_and_files_of_ours(here: Path) -> None:
     dt.compose(team, "logits").save("logits.safetensors")
     with pytest.raises(SpecError, match="one by one"):
         run("audit", "logits.safetensors")
-    statue = dt.sculpt("y1 = x1 & x2", [6], unit_steps=[], edge_steps=[0.1], progress=False)
-    statue.save("statue.safetensors")
-    assert ncut_of("statue.safetensors", "--k", "2") >= 0
+    sculpture = dt.sculpt("y1 = x1 & x2", [6], unit_steps=[], edge_steps=[0.1], progress=False)
+    sculpture.save("sculpture.safetensors")
+    assert ncut_of("sculpture.safetensors", "--k", "2") >= 0
 
 
 def test_a_verdict_a_table_and_a_folder(here: Path) -> None:

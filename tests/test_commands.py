@@ -153,14 +153,14 @@ def test_inspecting(parts: list[Path], tmp_path: Path) -> None:
 
 
 def test_inspecting_other_files_of_ours(tmp_path: Path) -> None:
-    statue = dt.sculpt("y1 = x1 & x2", [4], unit_steps=[0.5], edge_steps=[0.1], progress=False)
-    file = statue.save(tmp_path / "and.safetensors")
+    sculpture = dt.sculpt("y1 = x1 & x2", [4], unit_steps=[0.5], edge_steps=[0.1], progress=False)
+    file = sculpture.save(tmp_path / "and.safetensors")
     shown = run("inspect", file)
     assert "sculpted network" in shown
-    assert statue.describe() in shown
-    assert json.loads(run("inspect", file, "--json"))["schema"] == "dovetail.statue/1"
+    assert sculpture.describe() in shown
+    assert json.loads(run("inspect", file, "--json"))["schema"] == "dovetail.sculpture/1"
     run("modules", file, "-o", tmp_path / "modules.json")
-    assert statue.hierarchy.describe() in run("inspect", tmp_path / "modules.json")
+    assert sculpture.hierarchy.describe() in run("inspect", tmp_path / "modules.json")
     assert json.loads(run("inspect", tmp_path / "modules.json", "--json"))["sizes"] == [2, 4, 1]
     verdict = run("audit", file, "--k", "2", "--shuffles", "1", "-o", tmp_path / "audit").splitlines()[0]
     shown = run("inspect", tmp_path / "audit" / "audit.json")

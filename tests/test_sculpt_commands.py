@@ -14,7 +14,7 @@ from dovetail.cli import app
 from dovetail.commands.sculpt import _task_of
 from dovetail.data import BooleanTask
 from dovetail.errors import DovetailError, FileFormatError, SpecError
-from dovetail.sculpting import open_statue
+from dovetail.sculpting import open_sculpture
 
 from .test_commands import run
 
@@ -32,8 +32,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_folder_has_the_network_its_modules_and_pictures(folder: Path) -> None:
     names = {path.name for path in folder.iterdir()}
     assert names == {"config.json", "seed0.safetensors", "seed0.json", "seed0.png", "seed0.html"}
-    statue = open_statue(folder / "seed0.safetensors")
-    assert statue.hierarchy == dt.Hierarchy.from_json((folder / "seed0.json").read_text())
+    sculpture = open_sculpture(folder / "seed0.safetensors")
+    assert sculpture.hierarchy == dt.Hierarchy.from_json((folder / "seed0.json").read_text())
     assert (folder / "seed0.png").read_bytes().startswith(b"\x89PNG")
     assert "<html" in (folder / "seed0.html").read_text()
 
@@ -158,7 +158,7 @@ def test_typing_errors_are_named() -> None:
 def test_sculpting_goes_on_from_a_checkpoint(folder: Path) -> None:
     printed = run("sculpt", "[4,2,4]", *FEW[2:], "--from", folder / "seed0.safetensors", "--json")
     answer = json.loads(printed)
-    assert answer["networks"][0]["edges"] <= open_statue(folder / "seed0.safetensors").edges
+    assert answer["networks"][0]["edges"] <= open_sculpture(folder / "seed0.safetensors").edges
 
 
 @pytest.fixture

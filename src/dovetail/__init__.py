@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from .engine import reproduce
     from .nets import build_net, net_builder
     from .population import Population, recompute_batch_norm
-    from .sculpting import Hierarchy, Statue, detect_modules, sculpt, sculpt_seeds
+    from .sculpting import Hierarchy, Sculpture, detect_modules, sculpt, sculpt_seeds
     from .specialists import (
         Composite,
         Specialist,
@@ -62,7 +62,7 @@ _HOMES = {
     "Population": "population",
     "Specialist": "specialists",
     "Split": "data",
-    "Statue": "sculpting",
+    "Sculpture": "sculpting",
     "boolean_task": "data",
     "build_net": "nets",
     "clusterability": "cluster",
@@ -98,9 +98,9 @@ __all__ = [
     "Lesions",
     "NetworkGraph",
     "Population",
+    "Sculpture",
     "Specialist",
     "Split",
-    "Statue",
     "__version__",
     "boolean_task",
     "build_net",

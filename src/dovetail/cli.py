@@ -22,9 +22,8 @@ from .commands.reproduce import reproduce
 from .commands.sculpt import sculpt
 from .commands.studio import studio
 from .commands.train import train
-from .errors import CompatibilityWarning, DovetailError
-from .full_memory import memory_is_full
-from .printable import printable
+from .display import printable
+from .errors import CompatibilityWarning, DovetailError, memory_is_full
 
 app = typer.Typer(
     help="Neural networks made of parts that fit.",

@@ -12,10 +12,10 @@ from matplotlib.axes import Axes
 from matplotlib.collections import PathCollection
 
 from dovetail.cluster import Clusterability, Lesions, NetworkGraph
-from dovetail.cluster.graph.structure import Group
 from dovetail.cluster.plots import draw_composition, draw_embedding, draw_lesions, draw_null
 from dovetail.cluster.result import Stability
 from dovetail.errors import SpecError
+from dovetail.graph.structure import Group
 
 matplotlib.use("Agg")
 

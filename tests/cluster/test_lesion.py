@@ -15,10 +15,10 @@ from torch import Tensor, nn
 
 import dovetail as dt
 from dovetail.cluster import NetworkGraph, lesion, network_graph
-from dovetail.cluster.graph.structure import Group
 from dovetail.cluster.lesion import matched_groups
 from dovetail.data import Split
 from dovetail.errors import DataError, DovetailError, ShapeError, SpecError
+from dovetail.graph.structure import Group
 
 Masks = Mapping[str, Tensor]
 

@@ -52,7 +52,7 @@ def plain_training(
 
     stages = []
     for stage in (0, 1):
-        optimiser = torch.optim.Adam(network.parameters(), lr=1e-3, eps=1e-7)
+        optimizer = torch.optim.Adam(network.parameters(), lr=1e-3, eps=1e-7)
         if stage:
             prune(0.5)
         tidy()
@@ -65,9 +65,9 @@ def plain_training(
                 loss = loss + l2 * sum(w.square().sum() for w in kernels(network))
                 if clusterability:
                     loss = loss + clusterability * ClusterabilityPenalty(3)(network)
-                optimiser.zero_grad()
+                optimizer.zero_grad()
                 loss.backward()
-                optimiser.step()
+                optimizer.step()
                 step += 1
                 if stage and (step % 3 == 0 or step == steps):
                     prune(cubic_sparsity(step, 0, steps, 0.5, 0.9))

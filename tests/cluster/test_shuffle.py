@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dovetail.cluster.graph.structure import Block, Group, NetworkGraph
 from dovetail.cluster.shuffle import Shuffle, Shuffles
 from dovetail.errors import SpecError
+from dovetail.graph.structure import Block, Group, NetworkGraph
 
 from .graphs import chain
 

@@ -6,7 +6,7 @@ import os
 import time
 from pathlib import Path
 
-from dovetail.writing import write_whole
+from dovetail.io.write import write_whole
 
 
 def test_only_abandoned_leftovers_of_the_same_file_go(tmp_path: Path) -> None:

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 import dovetail as dt
-from dovetail.cluster.weights_file import is_part
 from dovetail.commands.audit_source import read_shape
 from dovetail.data import damage, load, load_text
 from dovetail.errors import DataError, FileFormatError, ShapeError, SpecError, unknown_name
+from dovetail.graph.weights_file import is_part
+from dovetail.io.fields import parse
 from dovetail.nets import net_builder
-from dovetail.reading import parse
-from dovetail.sculpting import Hierarchy, detect_modules, open_statue
+from dovetail.sculpting import Hierarchy, detect_modules, open_sculpture
 from dovetail.specialists import Composite
 
 from ..specialists.helpers import make_specialist, make_team
@@ -160,13 +160,13 @@ def test_years_of_seeds_are_refused(line: list[str]) -> None:
     assert "1 to 10,000" in str(done.exception)
 
 
-def test_a_short_statue_cannot_claim_a_large_network(tmp_path: Path) -> None:
-    statue = dt.sculpt("y1 = x1 & x2", [4], unit_steps=[0.5], edge_steps=[0.1], progress=False)
-    file = TensorFile.taken_apart(statue.save(tmp_path / "and.safetensors").read_bytes())
+def test_a_short_sculpture_cannot_claim_a_large_network(tmp_path: Path) -> None:
+    sculpture = dt.sculpt("y1 = x1 & x2", [4], unit_steps=[0.5], edge_steps=[0.1], progress=False)
+    file = TensorFile.taken_apart(sculpture.save(tmp_path / "and.safetensors").read_bytes())
     content = json.loads(file.metadata["dovetail"])
     large, deep = {"widths": [2**20, 2000, 1]}, {"grid": nested(900)}
     for change in (large, deep, {"accuracy": "all"}, {"task": None}, {"seed": -1}):
         file.metadata["dovetail"] = json.dumps({**content, **change})
         (tmp_path / "lie.safetensors").write_bytes(file.together())
         with pytest.raises(FileFormatError, match="cannot be read as a sculpted network"):
-            open_statue(tmp_path / "lie.safetensors")
+            open_sculpture(tmp_path / "lie.safetensors")

@@ -13,7 +13,7 @@ from torch import nn
 from torch.nn.utils import prune
 
 from dovetail.errors import FileFormatError
-from dovetail.nets.checkpoint import load_checkpoint
+from dovetail.io.checkpoint import load_checkpoint
 
 
 @pytest.mark.parametrize("how", ["safetensors", "torch", "nested"])

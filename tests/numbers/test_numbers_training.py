@@ -47,7 +47,7 @@ def test_a_population_refuses_data_that_is_not_finite(bad: float) -> None:
 
 
 def test_a_population_that_diverges_says_so_in_its_history() -> None:
-    history = fitted(data().train, data().val, epochs=2, optimiser=Adam(1e38))
+    history = fitted(data().train, data().val, epochs=2, optimizer=Adam(1e38))
     assert history["loss"].isnan().all()
 
 
@@ -99,7 +99,7 @@ def test_networks_refuse_numbers_that_cannot_work(options: dict[str, object], me
         networks(data(), **options)
 
 
-def sculpted(given: Dataset, **options: object) -> dt.Statue:
+def sculpted(given: Dataset, **options: object) -> dt.Sculpture:
     return dt.sculpt(given, [6], **{"device": "cpu", "progress": False, **options})  # type: ignore[arg-type]
 
 

@@ -11,9 +11,9 @@ from safetensors.torch import save_file
 
 import dovetail as dt
 from dovetail.errors import FileFormatError
-from dovetail.nets.checkpoint import load_checkpoint
+from dovetail.io.checkpoint import load_checkpoint
 from dovetail.report import build_report
-from dovetail.sculpting import Hierarchy, open_statue
+from dovetail.sculpting import Hierarchy, open_sculpture
 
 RELEASED = Path(__file__).with_name("released")
 
@@ -42,10 +42,10 @@ def test_parts(newer: Path, read: object) -> None:
         read(newer / "composite.safetensors")
 
 
-@pytest.mark.parametrize("read", [open_statue, load_checkpoint, build_report])
+@pytest.mark.parametrize("read", [open_sculpture, load_checkpoint, build_report])
 def test_sculpted_networks(newer: Path, read: object) -> None:
     assert callable(read)
-    with pytest.raises(FileFormatError, match=r"'dovetail\.statue/2'.*install dovetail 3\.1\.0 or later"):
+    with pytest.raises(FileFormatError, match=r"'dovetail\.sculpture/2'.*install dovetail 3\.1\.0 or later"):
         read(newer / "sculpture.safetensors")
 
 

@@ -14,7 +14,7 @@ import dovetail as dt
 from dovetail.engine.results_file import read_results
 from dovetail.engine.run_folder import read_config
 from dovetail.report.sources.audit import read_audit
-from dovetail.sculpting import Hierarchy, open_statue
+from dovetail.sculpting import Hierarchy, open_sculpture
 
 RELEASED = Path(__file__).with_name("released")
 RAMP = torch.linspace(0, 10, 64).reshape(1, 1, 8, 8)
@@ -42,11 +42,11 @@ def test_specialists_and_composites(file: str, rewarded: tuple[int, ...], output
 
 
 def test_sculpted_networks_and_modules() -> None:
-    statue = open_statue(RELEASED / "sculpture.safetensors")
-    assert (statue.outcome, statue.edges) == ("sculpted", 9)
+    sculpture = open_sculpture(RELEASED / "sculpture.safetensors")
+    assert (sculpture.outcome, sculpture.edges) == ("sculpted", 9)
     modules = Hierarchy.from_json((RELEASED / "modules.json").read_text("utf-8"))
     assert len(modules.modules) == 2
-    assert modules == statue.hierarchy
+    assert modules == sculpture.hierarchy
 
 
 def test_audits() -> None:

@@ -61,7 +61,7 @@ def plain_loop(
     *,
     epochs: int,
     batch_size: int,
-    optimiser: Adam | SGD,
+    optimizer: Adam | SGD,
     lr: float,
     masks: Mapping[str, Tensor] | None = None,
     loss: Callable[[Tensor, Tensor], Tensor] = F.cross_entropy,
@@ -70,13 +70,13 @@ def plain_loop(
     """Train one network alone on the batches that a population's member of this seed sees."""
     network.train()
     step: torch.optim.Optimizer
-    if isinstance(optimiser, Adam):
+    if isinstance(optimizer, Adam):
         step = torch.optim.Adam(
-            network.parameters(), lr, optimiser.betas, optimiser.eps, optimiser.weight_decay, foreach=False
+            network.parameters(), lr, optimizer.betas, optimizer.eps, optimizer.weight_decay, foreach=False
         )
     else:
         step = torch.optim.SGD(
-            network.parameters(), lr, optimiser.momentum, weight_decay=optimiser.weight_decay
+            network.parameters(), lr, optimizer.momentum, weight_decay=optimizer.weight_decay
         )
     samples = len(split) if indices is None else len(indices)
     for epoch in range(epochs):

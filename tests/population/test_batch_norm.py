@@ -42,7 +42,7 @@ def test_validation_during_training_uses_running_statistics_like_a_plain_loop() 
     population = Population(normed_cnn, [3], device="cpu", dtype=torch.float64)
     network = population.member(0)
     history = population.fit(split, val, epochs=1, batch_size=16, progress=False)
-    plain_loop(network, split, 3, epochs=1, batch_size=16, optimiser=Adam(), lr=1e-3).eval()
+    plain_loop(network, split, 3, epochs=1, batch_size=16, optimizer=Adam(), lr=1e-3).eval()
     assert history["loss"][0, 0].item() == pytest.approx(
         F.cross_entropy(network(val.x), val.y).item(), rel=1e-9
     )

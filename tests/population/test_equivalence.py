@@ -30,11 +30,11 @@ def exact_float32() -> Iterator[None]:
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("dtype", TOLERANCE, ids=str)
 @pytest.mark.parametrize(
-    "optimiser", [Adam(SIZES, weight_decay=1e-3), Adam(), SGD(0.05, weight_decay=1e-3)], ids=repr
+    "optimizer", [Adam(SIZES, weight_decay=1e-3), Adam(), SGD(0.05, weight_decay=1e-3)], ids=repr
 )
 @pytest.mark.parametrize("build", [mlp, cnn])
 def test_members_end_like_networks_trained_alone(
-    build: Callable[[], nn.Module], optimiser: Adam | SGD, dtype: torch.dtype, device: str
+    build: Callable[[], nn.Module], optimizer: Adam | SGD, dtype: torch.dtype, device: str
 ) -> None:
     split = images(203, dtype=dtype)
     population = Population(build, SEEDS, device=device, dtype=dtype)
@@ -45,17 +45,17 @@ def test_members_end_like_networks_trained_alone(
     }
     population.set_masks(masks)
     alone = [population.member(i) for i in range(4)]
-    population.fit(split, epochs=3, batch_size=16, optimiser=optimiser, progress=False)
+    population.fit(split, epochs=3, batch_size=16, optimizer=optimizer, progress=False)
     for member, network in enumerate(alone):
         own = {name: mask[member] for name, mask in masks.items()}
-        lr = optimiser.lr if isinstance(optimiser.lr, float) else optimiser.lr[member]
+        lr = optimizer.lr if isinstance(optimizer.lr, float) else optimizer.lr[member]
         plain_loop(
             network,
             split.to(device),
             SEEDS[member],
             epochs=3,
             batch_size=16,
-            optimiser=optimiser,
+            optimizer=optimizer,
             lr=lr,
             masks=own,
         )
@@ -70,23 +70,23 @@ def test_batch_norm_members_end_like_networks_trained_alone(device: str) -> None
     population.fit(split, epochs=2, batch_size=16, progress=False)
     for member, network in enumerate(alone):
         plain_loop(
-            network, split.to(device), [3, 4][member], epochs=2, batch_size=16, optimiser=Adam(), lr=1e-3
+            network, split.to(device), [3, 4][member], epochs=2, batch_size=16, optimizer=Adam(), lr=1e-3
         )
         assert distance(network, population.params, member) < 1e-12
 
 
 @pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("optimiser", [Adam(weight_decay=1e-3), SGD(0.05, weight_decay=1e-3)], ids=repr)
-def test_subsets_of_unequal_size_train_like_alone(optimiser: Adam | SGD, device: str) -> None:
+@pytest.mark.parametrize("optimizer", [Adam(weight_decay=1e-3), SGD(0.05, weight_decay=1e-3)], ids=repr)
+def test_subsets_of_unequal_size_train_like_alone(optimizer: Adam | SGD, device: str) -> None:
     split = images(150, dtype=torch.float64)
     subsets = [torch.arange(150)[split.y == 1], torch.arange(0, 150, 2), torch.arange(7)]
     population = Population(mlp, [1, 2, 3], device=device, dtype=torch.float64)
     alone = [population.member(i) for i in range(3)]
-    population.fit(split, epochs=4, batch_size=16, optimiser=optimiser, subsets=subsets, progress=False)
-    assert isinstance(optimiser.lr, float)
+    population.fit(split, epochs=4, batch_size=16, optimizer=optimizer, subsets=subsets, progress=False)
+    assert isinstance(optimizer.lr, float)
     for member, network in enumerate(alone):
         plain_loop(
-            network, split.to(device), member + 1, epochs=4, batch_size=16, optimiser=optimiser, lr=optimiser.lr,
+            network, split.to(device), member + 1, epochs=4, batch_size=16, optimizer=optimizer, lr=optimizer.lr,
             indices=subsets[member].to(device),
         )  # fmt: skip
         assert distance(network, population.params, member) < 1e-12
@@ -110,7 +110,7 @@ def test_members_with_their_own_targets_and_objective_parameters() -> None:
         own = type(split)(split.x, targets[member])
         heat = float(temperature[member])
         plain_loop(
-            network, own, 1, epochs=3, batch_size=16, optimiser=Adam(), lr=1e-3,
+            network, own, 1, epochs=3, batch_size=16, optimizer=Adam(), lr=1e-3,
             loss=lambda logits, y, heat=heat: F.cross_entropy(logits / heat, y),  # type: ignore[misc]
         )  # fmt: skip
         assert distance(network, population.params, member) < 1e-12
@@ -131,7 +131,7 @@ def test_a_penalty_may_differ_between_members() -> None:
     )
     for member, network in enumerate(alone):
         plain_loop(
-            network, split, 1, epochs=3, batch_size=16, optimiser=Adam(), lr=1e-3,
+            network, split, 1, epochs=3, batch_size=16, optimizer=Adam(), lr=1e-3,
             loss=lambda logits, y, n=network, w=float(weight[member]): (  # type: ignore[misc]
                 F.cross_entropy(logits, y) + w * sum(p.square().sum() for p in n.parameters())
             ),
@@ -149,7 +149,7 @@ def test_a_penalty_is_added_to_the_loss() -> None:
     )  # fmt: skip
     for member, network in enumerate(alone):
         plain_loop(
-            network, split, member + 1, epochs=3, batch_size=16, optimiser=Adam(), lr=1e-3,
+            network, split, member + 1, epochs=3, batch_size=16, optimizer=Adam(), lr=1e-3,
             loss=lambda logits, y, n=network: (  # type: ignore[misc]
                 F.cross_entropy(logits, y) + 0.01 * sum(p.abs().sum() for p in n.parameters())
             ),

@@ -65,7 +65,7 @@ def test_a_member_learns_the_same_alone_in_company_and_in_parts(device: str) -> 
     for name, seeds, at_once in (("company", range(7), None), ("alone", [5], None), ("parts", range(7), 2)):
         population = Population(dropout_mlp, seeds, device=device, dtype=torch.float64)
         population.fit(
-            split, val, epochs=12, batch_size=16, patience=2, at_once=at_once, optimiser=Adam(0.01),
+            split, val, epochs=12, batch_size=16, patience=2, at_once=at_once, optimizer=Adam(0.01),
             augment=lambda x, noise: x + 0.1 * noise.normal(x, x.shape[1:]), progress=False,
         )  # fmt: skip
         results[name] = {key: tensor[seeds.index(5)] for key, tensor in population.params.items()}
@@ -150,7 +150,7 @@ def test_members_that_are_done_leave_and_do_not_change_the_rest(monkeypatch: pyt
     for patience in (3, None):
         population = Population(mlp, range(6), device="cpu", dtype=torch.float64)
         history = population.fit(
-            split, val, epochs=15, batch_size=16, patience=patience, optimiser=Adam(sizes), progress=False
+            split, val, epochs=15, batch_size=16, patience=patience, optimizer=Adam(sizes), progress=False
         )
         ends.append(population.params)
         epochs.append(history.epochs)
@@ -173,14 +173,14 @@ def test_members_that_are_done_leave_and_do_not_change_the_rest(monkeypatch: pyt
 def test_every_member_ends_with_its_best_epoch() -> None:
     split, val = images(80), images(60, seed=1)
     population = Population(mlp, range(5), device="cpu")
-    history = population.fit(split, val, epochs=20, batch_size=16, optimiser=Adam(0.03), progress=False)
+    history = population.fit(split, val, epochs=20, batch_size=16, optimizer=Adam(0.03), progress=False)
     assert torch.equal(history.best_epoch, history["loss"].argmin(0))
     assert (history.best_epoch < 19).any()
     torch.testing.assert_close(population.evaluate(val)["loss"], history["loss"].amin(0), rtol=1e-6, atol=0)
 
     population = Population(mlp, range(5), device="cpu")
     history = population.fit(
-        split, val, epochs=20, batch_size=16, optimiser=Adam(0.03), monitor="accuracy", progress=False
+        split, val, epochs=20, batch_size=16, optimizer=Adam(0.03), monitor="accuracy", progress=False
     )
     assert torch.equal(population.evaluate(val)["accuracy"], history["accuracy"].amax(0))
 
@@ -202,7 +202,7 @@ def test_a_goal_stops_a_member() -> None:
         val,
         epochs=60,
         batch_size=16,
-        optimiser=Adam(0.01),
+        optimizer=Adam(0.01),
         monitor="accuracy",
         goal=0.7,
         progress=False,
@@ -215,7 +215,7 @@ def test_a_goal_stops_a_member() -> None:
 def test_a_member_that_diverges_stops_and_keeps_its_best_weights() -> None:
     split, val = images(80), images(60, seed=1)
     population = Population(mlp, [0, 1], device="cpu")
-    history = population.fit(split, val, epochs=30, optimiser=SGD([0.01, 1e6]), progress=False)
+    history = population.fit(split, val, epochs=30, optimizer=SGD([0.01, 1e6]), progress=False)
     assert history.diverged.tolist() == [False, True]
     assert history.epochs[0] == 30
     assert history.epochs[1] < 30
@@ -232,7 +232,7 @@ def test_a_member_that_diverges_stops_and_keeps_its_best_weights() -> None:
     st.sampled_from(DEVICES),
 )
 def test_a_masked_weight_is_exactly_zero_after_any_number_of_steps(
-    seed: int, share: float, optimiser: Adam | SGD, epochs: int, own_subsets: bool, device: str
+    seed: int, share: float, optimizer: Adam | SGD, epochs: int, own_subsets: bool, device: str
 ) -> None:
     population = Population(mlp, [seed, seed + 1], device=device)
     generator = torch.Generator().manual_seed(seed)
@@ -250,7 +250,7 @@ def test_a_masked_weight_is_exactly_zero_after_any_number_of_steps(
         images(20),
         epochs=epochs,
         batch_size=8,
-        optimiser=optimiser,
+        optimizer=optimizer,
         subsets=subsets,
         after_step=check,
         progress=False,
@@ -371,5 +371,5 @@ def test_bits_and_values_bring_their_own_objective() -> None:
         population = Population(mlp, [0, 1], device="cpu")
         before = population.evaluate(split)
         assert set(before.values) == names
-        population.fit(split, epochs=30, batch_size=16, optimiser=Adam(0.01), progress=False)
+        population.fit(split, epochs=30, batch_size=16, optimizer=Adam(0.01), progress=False)
         assert (population.evaluate(split)["loss"] < 0.7 * before["loss"]).all()

@@ -15,7 +15,7 @@ from dovetail.population import conv_pool as conv_pooling
 from dovetail.population import drill as drilling
 from dovetail.population.draws import _draw
 from dovetail.population.drill import Drill, Drilling
-from dovetail.population.optimisers import step_sizes
+from dovetail.population.optimizers import step_sizes
 from dovetail.population.perceptrons import Perceptrons
 from dovetail.population.steppers import ElementwiseStepper, Stepper, StepTensors
 
@@ -44,27 +44,27 @@ def test_noise(normal: bool, shape: tuple[int, ...], monkeypatch: pytest.MonkeyP
     torch.testing.assert_close(found.cpu(), _draw(keys.T, 3, normal, shape), atol=1e-5 * normal, rtol=0)
 
 
-def adam_tensors(optimiser: Adam, mask: Tensor, pattern: Tensor, param: Tensor) -> StepTensors:
+def adam_tensors(optimizer: Adam, mask: Tensor, pattern: Tensor, param: Tensor) -> StepTensors:
     return StepTensors(
         [torch.where(mask, param, 0)],
         [pattern],
-        [[torch.zeros_like(param)] for _ in optimiser.slots],
+        [[torch.zeros_like(param)] for _ in optimizer.slots],
         torch.zeros(3, dtype=torch.int64, device=DEVICE),
-        step_sizes(optimiser, 3),
+        step_sizes(optimizer, 3),
     )
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning:triton")  # members that have not begun divide by 0
 @pytest.mark.parametrize("skipping", [False, True])
 def test_adam(skipping: bool) -> None:
-    optimiser = Adam(lr=[0.03, 0.03, 0.1], weight_decay=1e-3)
+    optimizer = Adam(lr=[0.03, 0.03, 0.1], weight_decay=1e-3)
     param, mask = torch.randn(3, 1111, dtype=torch.float64, device=DEVICE), torch.rand(3, 1111) > 0.3
     mask = mask.to(DEVICE)
     bits = masking.patterns_of({"": mask}, {"": param})[""]
-    own, plain = (adam_tensors(optimiser, mask, pattern, param) for pattern in (mask, bits))
+    own, plain = (adam_tensors(optimizer, mask, pattern, param) for pattern in (mask, bits))
     steppers: list[Stepper] = [
-        adam_kernel.KernelStepper(optimiser, own),
-        ElementwiseStepper(optimiser, plain),
+        adam_kernel.KernelStepper(optimizer, own),
+        ElementwiseStepper(optimizer, plain),
     ]
     for _ in range(2):  # the second time after a restart, which must forget all steps
         for step in range(4):

@@ -1,4 +1,4 @@
-"""Stacks of perceptrons against PyTorch's own layers, gradients and optimiser."""
+"""Stacks of perceptrons against PyTorch's own layers, gradients and optimizer."""
 
 from __future__ import annotations
 
@@ -135,9 +135,9 @@ def plain_training(
     large: bool,
 ) -> tuple[int, float, nn.Sequential]:
     """Train as anybody would, one network and one batch after another; return the best epoch."""
-    assert isinstance(how.optimiser.lr, float)
+    assert isinstance(how.optimizer.lr, float)
     adam = torch.optim.Adam(
-        network.parameters(), lr=how.optimiser.lr, weight_decay=how.optimiser.weight_decay
+        network.parameters(), lr=how.optimizer.lr, weight_decay=how.optimizer.weight_decay
     )
     parameters = list(network.parameters())
     keys = member_keys([seed], stream)
@@ -187,7 +187,7 @@ def test_a_drill_is_a_plain_training_loop(at_once: int, device: str, monkeypatch
     how = Drilling(4, 5, Adam(lr=0.03, weight_decay=1e-3), noise=0.1)
     here, place_of = stack.to(torch.device(device), torch.float64), torch.device(device)
     drill = Drill(here, [4, 9, 4], split.to(place_of, torch.float64), split.to(place_of, torch.float64), how)
-    for stream in (0, 1):  # the second training begins where the first ended, with a fresh optimiser
+    for stream in (0, 1):  # the second training begins where the first ended, with a fresh optimizer
         best = drill.train(stream)
         stack = here.to(torch.device("cpu"), torch.float64)
         for place, seed in enumerate((4, 9, 4)):

@@ -75,7 +75,7 @@ def test_users_own_modules_train_like_alone() -> None:
     alone = [population.member(i) for i in range(2)]
     population.fit(split, epochs=2, batch_size=16, progress=False)
     for member, network in enumerate(alone):
-        plain_loop(network, split, member + 1, epochs=2, batch_size=16, optimiser=Adam(), lr=1e-3)
+        plain_loop(network, split, member + 1, epochs=2, batch_size=16, optimizer=Adam(), lr=1e-3)
         assert distance(network, population.params, member) < 1e-10
 
 
@@ -109,8 +109,8 @@ SPLIT = images(20)
 BAD_FITS: list[tuple[dict[str, Any], type[DovetailError], str]] = [
     ({"epochs": 0}, TrainingError, "epochs must be a whole number of at least 1, not 0"),
     ({"batch_size": -1}, TrainingError, "batch_size"),
-    ({"optimiser": Adam([1e-3])}, TrainingError, "1 step sizes for 2 members"),
-    ({"optimiser": Adam(float("nan"))}, TrainingError, "step size nan"),
+    ({"optimizer": Adam([1e-3])}, TrainingError, "1 step sizes for 2 members"),
+    ({"optimizer": Adam(float("nan"))}, TrainingError, "step size nan"),
     ({"patience": 3}, TrainingError, "need a validation split"),
     ({"val": SPLIT, "patience": 0}, TrainingError, "patience"),
     ({"val": SPLIT, "monitor": "acuracy"}, SpecError, "did you mean 'accuracy'"),
@@ -139,10 +139,10 @@ BAD_FITS: list[tuple[dict[str, Any], type[DovetailError], str]] = [
     ({"val": Split(torch.rand(4, 63), torch.zeros(4).long())}, ShapeError, r"inputs of shape \(63,\)"),
     ({"val_targets": torch.zeros(2, 20)}, TrainingError, "pass val="),
     ({"targets": torch.full((2, 20), 7)}, ShapeError, "class ids from 7 to 7"),
-    ({"optimiser": "adam"}, TrainingError, "must be dovetail.population.Adam"),
-    ({"optimiser": Adam(betas=(2.0, 3.0))}, TrainingError, "betas and momentum"),
-    ({"optimiser": Adam(weight_decay=float("nan"))}, TrainingError, "weight_decay"),
-    ({"optimiser": Adam("fast")}, TrainingError, "step size 'fast'"),  # type: ignore[arg-type]
+    ({"optimizer": "adam"}, TrainingError, "must be dovetail.population.Adam"),
+    ({"optimizer": Adam(betas=(2.0, 3.0))}, TrainingError, "betas and momentum"),
+    ({"optimizer": Adam(weight_decay=float("nan"))}, TrainingError, "weight_decay"),
+    ({"optimizer": Adam("fast")}, TrainingError, "step size 'fast'"),  # type: ignore[arg-type]
     ({"at_once": 0}, TrainingError, "at_once"),
     ({"epochs": 1.5}, TrainingError, "epochs must be a whole number"),
     ({"subsets": [torch.zeros(3), torch.arange(3)]}, ShapeError, "vector of sample numbers"),
@@ -270,7 +270,7 @@ def test_frozen_parameters_stay_and_stay_frozen() -> None:
 
     population = Population(build, [0, 1], device="cpu")
     before = population.buffers["1.weight"].clone()
-    population.fit(images(30), epochs=2, optimiser=Adam(weight_decay=0.1), progress=False)
+    population.fit(images(30), epochs=2, optimizer=Adam(weight_decay=0.1), progress=False)
     assert torch.equal(population.buffers["1.weight"], before)
     network = population.member(1)
     assert [name for name, p in network.named_parameters() if not p.requires_grad] == ["1.weight"]
@@ -298,7 +298,7 @@ def test_tied_and_strided_parameters_train_like_alone(build: type[nn.Module]) ->
     alone = [population.member(i) for i in range(2)]
     population.fit(split, epochs=2, batch_size=16, progress=False)
     for member, network in enumerate(alone):
-        plain_loop(network, split, member + 1, epochs=2, batch_size=16, optimiser=Adam(), lr=1e-3)
+        plain_loop(network, split, member + 1, epochs=2, batch_size=16, optimizer=Adam(), lr=1e-3)
         assert distance(network, population.params, member) < 1e-12
     if build is Tied:
         tied = population.member(0)

@@ -1,4 +1,4 @@
-"""Optimisers at work on a stack: all ways to take a step take the same one, and can begin anew."""
+"""Optimizers at work on a stack: all ways to take a step take the same one, and can begin anew."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from torch import Tensor
 
 from dovetail.population import SGD, Adam
 from dovetail.population.masking import patterns_of
-from dovetail.population.optimisers import Optimiser, step_sizes
+from dovetail.population.optimizers import Optimizer, step_sizes
 from dovetail.population.steppers import ElementwiseStepper, Stepper, StepTensors, make_stepper
 
 from .helpers import DEVICES
 
 MEMBERS = 3
-OPTIMISERS = [
+OPTIMIZERS = [
     Adam(lr=0.03, weight_decay=1e-3),
     Adam(lr=[0.1, 0.1, 0.01]),
     SGD(lr=[0.1, 0.2, 0.3], momentum=0.8),
 ]
 
 
-def new_tensors(optimiser: Optimiser, device: str) -> StepTensors:
+def new_tensors(optimizer: Optimizer, device: str) -> StepTensors:
     generator = torch.Generator().manual_seed(0)
     shapes = [(MEMBERS, 4, 5), (MEMBERS, 7)]
     params = [torch.randn(shape, generator=generator, dtype=torch.float64).to(device) for shape in shapes]
@@ -30,9 +30,9 @@ def new_tensors(optimiser: Optimiser, device: str) -> StepTensors:
     return StepTensors(
         params,
         [pattern, None],
-        [[torch.zeros_like(param) for param in params] for _ in optimiser.slots],
+        [[torch.zeros_like(param) for param in params] for _ in optimizer.slots],
         torch.zeros(MEMBERS, dtype=torch.int64, device=device),
-        step_sizes(optimiser, MEMBERS),
+        step_sizes(optimizer, MEMBERS),
     )
 
 
@@ -48,22 +48,22 @@ def take_steps(stepper: Stepper, tensors: StepTensors, count: int = 4) -> list[T
 
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("skipping", [False, True])
-@pytest.mark.parametrize("optimiser", OPTIMISERS)
-def test_all_ways_take_the_same_steps(optimiser: Optimiser, skipping: bool, device: str) -> None:
-    plain, tensors = new_tensors(optimiser, "cpu"), new_tensors(optimiser, device)
-    expected = take_steps(ElementwiseStepper(optimiser, plain), plain)
-    found = take_steps(make_stepper(optimiser, tensors, skipping=skipping), tensors)
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+def test_all_ways_take_the_same_steps(optimizer: Optimizer, skipping: bool, device: str) -> None:
+    plain, tensors = new_tensors(optimizer, "cpu"), new_tensors(optimizer, device)
+    expected = take_steps(ElementwiseStepper(optimizer, plain), plain)
+    found = take_steps(make_stepper(optimizer, tensors, skipping=skipping), tensors)
     torch.testing.assert_close(found, expected, atol=1e-12, rtol=0)
 
 
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("skipping", [False, True])
-@pytest.mark.parametrize("optimiser", OPTIMISERS)
-def test_after_a_restart_all_is_as_at_first(optimiser: Optimiser, skipping: bool, device: str) -> None:
-    tensors = new_tensors(optimiser, device)
-    stepper = make_stepper(optimiser, tensors, skipping=skipping)
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+def test_after_a_restart_all_is_as_at_first(optimizer: Optimizer, skipping: bool, device: str) -> None:
+    tensors = new_tensors(optimizer, device)
+    stepper = make_stepper(optimizer, tensors, skipping=skipping)
     first = take_steps(stepper, tensors)
-    for param, fresh in zip(tensors.params, new_tensors(optimiser, device).params, strict=True):
+    for param, fresh in zip(tensors.params, new_tensors(optimizer, device).params, strict=True):
         param.copy_(fresh)
     stepper.restart()
     assert not tensors.taken.any()

@@ -19,7 +19,7 @@ from dovetail.prune import apply_masks, apply_masks_, rewind
     weight_decay=st.sampled_from([0.0, 0.1]),
     lr=st.sampled_from([1e-3, 0.5]),
 )
-def test_a_masked_weight_is_zero_after_any_optimiser(
+def test_a_masked_weight_is_zero_after_any_optimizer(
     seed: int, steps: int, adam: bool, weight_decay: float, lr: float
 ) -> None:
     generator = torch.Generator().manual_seed(seed)
@@ -27,18 +27,18 @@ def test_a_masked_weight_is_zero_after_any_optimiser(
     parameters = dict(net.named_parameters())
     masks = {name: torch.rand(p.shape, generator=generator) < 0.5 for name, p in parameters.items()}
     masks.pop("2.bias")
-    optimiser: torch.optim.Optimizer
+    optimizer: torch.optim.Optimizer
     # Momentum gathered while all weights were free goes on pushing the masked ones.
     if adam:
-        optimiser = torch.optim.Adam(net.parameters(), lr=lr, weight_decay=weight_decay)
+        optimizer = torch.optim.Adam(net.parameters(), lr=lr, weight_decay=weight_decay)
     else:
-        optimiser = torch.optim.SGD(net.parameters(), lr=lr / 10, momentum=0.9, weight_decay=weight_decay)
+        optimizer = torch.optim.SGD(net.parameters(), lr=lr / 10, momentum=0.9, weight_decay=weight_decay)
     for step in range(steps + 1):
         before = copy.deepcopy(parameters)
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         x = torch.randn(8, 5, generator=generator)
         torch.autograd.backward(net(x).square().mean() + net(x).sum())
-        optimiser.step()
+        optimizer.step()
         if step > 0:
             free = {name: p.detach().clone() for name, p in parameters.items()}
             apply_masks_(parameters, masks)

@@ -31,17 +31,21 @@ def row() -> dict[str, Any]:
 
 
 def test_a_row_says_what_the_network_shows(row: dict[str, Any]) -> None:
-    (statue,) = sculpt_seeds(
+    (sculpture,) = sculpt_seeds(
         [4, 2, 4], [8], [3], unit_steps=[0.5], edge_steps=[0.05], progress=False, device="cpu"
     )
     (trial,) = row["trials"]
-    assert (trial["edges"], trial["units"], trial["tied"]) == (statue.edges, list(statue.units), statue.tied)
+    assert (trial["edges"], trial["units"], trial["tied"]) == (
+        sculpture.edges,
+        list(sculpture.units),
+        sculpture.tied,
+    )
     assert trial["cell"] == [0.5, 0.05]
     for entry, depth in (("at_depth", None), ("full", "any")):
-        match = compare(statue.hierarchy, [4, 2, 4], depth=depth)  # type: ignore[arg-type]
+        match = compare(sculpture.hierarchy, [4, 2, 4], depth=depth)  # type: ignore[arg-type]
         assert all(trial[entry][name] == getattr(match, name) for name in trial[entry])
-    assert dt.Hierarchy.from_json(row["example"]["hierarchy"]) == statue.hierarchy
-    assert np.allclose(row["example"]["products"], path_products(statue.network), rtol=1e-4)
+    assert dt.Hierarchy.from_json(row["example"]["hierarchy"]) == sculpture.hierarchy
+    assert np.allclose(row["example"]["products"], path_products(sculpture.network), rtol=1e-4)
     assert trial["choices"]["average cosine modularity"] == trial["at_depth"]["whole"]
 
 
@@ -82,10 +86,10 @@ def test_crossing_is_what_path_products_say() -> None:
     )
     row = find_work(unit.work).run(unit.settings, CPU)
     task, _ = load_task(unit.settings["task"])
-    (statue,) = sculpt_seeds(
+    (sculpture,) = sculpt_seeds(
         task, [8], [0], threshold=0.5, epochs=1, unit_steps=[], edge_steps=[], progress=False, device="cpu"
     )
-    products = path_products(statue.network)
+    products = path_products(sculpture.network)
     left = np.arange(128) % 16 < 8
     across = products[:10, ~left].sum() + products[10:, left].sum()
     assert crossing(row["trials"][0]) == pytest.approx(across / products.sum(), rel=1e-4)

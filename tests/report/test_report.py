@@ -23,7 +23,7 @@ from dovetail.report.page import MOST_BYTES
 from dovetail.report.sections import add_confusions, add_modules, add_pictures, add_results
 from dovetail.report.sections.made import distinct_text
 from dovetail.report.sources import RunSource, open_source
-from dovetail.sculpting import open_statue
+from dovetail.sculpting import open_sculpture
 from dovetail.specialists import Specialist
 
 from .conftest import NASTY
@@ -170,10 +170,10 @@ def test_a_sculpture_shows_its_networks_and_modules(sculpture_folder: Path) -> N
     page = build_report(sculpture_folder)
     assert page.sections == ["Sculpted networks", "Modules", "How it was made"]
     for seed in (0, 1):
-        statue = open_statue(sculpture_folder / f"seed{seed}.safetensors")
-        (row,) = (row for row in rows(page) if row[:2] == [str(seed), statue.outcome])
+        sculpture = open_sculpture(sculpture_folder / f"seed{seed}.safetensors")
+        (row,) = (row for row in rows(page) if row[:2] == [str(seed), sculpture.outcome])
         assert row[4:7] == [
-            str(statue.edges), f"{statue.density:.4f}", str(len(statue.hierarchy.modules)),
+            str(sculpture.edges), f"{sculpture.density:.4f}", str(len(sculpture.hierarchy.modules)),
         ]  # fmt: skip
     html = page.to_html()
     assert html.count('<figure class="hierarchy">') == 2
@@ -273,10 +273,10 @@ def test_what_is_too_large_is_left_out_and_named(tmp_path: Path, sculpture_folde
     html = page.to_html()
     assert "left out: figure2.png" in html
     assert 5_000_000 < len(html.encode()) < MOST_BYTES
-    add_modules(page, {"small": open_statue(sculpture_folder / "seed0.safetensors").hierarchy})
+    add_modules(page, {"small": open_sculpture(sculpture_folder / "seed0.safetensors").hierarchy})
     assert '<figure class="hierarchy">' in page.to_html()
     page.fragment("x" * (page.room() - 10_000))
-    add_modules(page, {"no room": open_statue(sculpture_folder / "seed0.safetensors").hierarchy})
+    add_modules(page, {"no room": open_sculpture(sculpture_folder / "seed0.safetensors").hierarchy})
     assert "keep the page small: no room" in page.to_html()
     assert len(page.to_html().encode()) < MOST_BYTES
 

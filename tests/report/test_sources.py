@@ -49,7 +49,7 @@ def test_single_files_are_recognised(parts_folder: Path, sculpture_folder: Path,
     assert isinstance(open_source(sculpture_folder / "seed1.safetensors"), SculptureSource)
     modules = open_source(sculpture_folder / "seed0.json")
     assert isinstance(modules, SculptureSource)
-    assert not modules.statues
+    assert not modules.sculptures
     assert isinstance(open_source(audit_folder / "audit.json"), AuditSource)
 
 
@@ -139,11 +139,11 @@ def test_one_damaged_file_does_not_hide_the_others(
     third.write_bytes(b"")
     with pytest.raises(FileFormatError, match=second.name):
         open_source(parts)
-    statues = shutil.copytree(sculpture_folder, tmp_path / "statues")
-    (statues / "seed0.safetensors").write_bytes(b"")
-    sculpture = open_source(statues)
+    sculptures = shutil.copytree(sculpture_folder, tmp_path / "sculptures")
+    (sculptures / "seed0.safetensors").write_bytes(b"")
+    sculpture = open_source(sculptures)
     assert isinstance(sculpture, SculptureSource)
-    assert list(sculpture.statues) == ["seed1.safetensors"]
+    assert list(sculpture.sculptures) == ["seed1.safetensors"]
     assert "seed0.safetensors" in sculpture.damaged[0]
 
 
@@ -192,12 +192,12 @@ def test_settings_that_are_nested_without_end_are_refused(
     sculpture_folder: Path, audit_folder: Path, tmp_path: Path
 ) -> None:
     deep = "[" * 900 + "]" * 900
-    statues = shutil.copytree(sculpture_folder, tmp_path / "statues")
-    (statues / "config.json").write_text(f'{{"task": {deep}}}')
+    sculptures = shutil.copytree(sculpture_folder, tmp_path / "sculptures")
+    (sculptures / "config.json").write_text(f'{{"task": {deep}}}')
     audit = tmp_path / "audit.json"
     whole = (audit_folder / "audit.json").read_text()
     audit.write_text(whole.replace('"weights": null', f'"weights": {deep}'))
     assert deep in audit.read_text()
-    for path in (statues, audit):
+    for path in (sculptures, audit):
         with pytest.raises(FileFormatError, match="nested"):
             open_source(path)

@@ -9,7 +9,7 @@ import torch
 from matplotlib import pyplot as plt
 
 import dovetail as dt
-from dovetail.sculpting import open_statue
+from dovetail.sculpting import open_sculpture
 
 FEW = {"unit_steps": [0.5], "edge_steps": [0.1], "epochs": 20, "device": "cpu", "progress": False}
 INPUTS = torch.randn(48, 5, generator=torch.Generator().manual_seed(0))
@@ -34,23 +34,23 @@ def data(x: torch.Tensor, y: torch.Tensor, classes: tuple[str, ...] = ("a", "b")
     ids=["always 1", "0 and 1", "one label", "one sample", "one class"],
 )
 def test_an_answer_that_never_changes_needs_no_edge(task: str | dt.Dataset, tmp_path: Path) -> None:
-    statue = dt.sculpt(task, [6], lr=0.05, **FEW)  # type: ignore[arg-type]
-    assert (statue.outcome, statue.edges, statue.accuracy) == ("sculpted", 0, 1.0)
-    assert "no edges" in statue.describe()
-    assert statue.hierarchy.modules == ()
-    assert len(statue.hierarchy.unused) == sum(statue.widths)
-    again = open_statue(statue.save(tmp_path / "statue.safetensors"))
-    assert again.hierarchy == statue.hierarchy
-    statue.plot()
-    statue.plot_history()
-    statue.hierarchy.plot_metric()
+    sculpture = dt.sculpt(task, [6], lr=0.05, **FEW)  # type: ignore[arg-type]
+    assert (sculpture.outcome, sculpture.edges, sculpture.accuracy) == ("sculpted", 0, 1.0)
+    assert "no edges" in sculpture.describe()
+    assert sculpture.hierarchy.modules == ()
+    assert len(sculpture.hierarchy.unused) == sum(sculpture.widths)
+    again = open_sculpture(sculpture.save(tmp_path / "sculpture.safetensors"))
+    assert again.hierarchy == sculpture.hierarchy
+    sculpture.plot()
+    sculpture.plot_history()
+    sculpture.hierarchy.plot_metric()
     plt.close("all")
 
 
 @pytest.mark.parametrize("inputs", [SAME, 0 * SAME], ids=["ones", "zeros"])
 @pytest.mark.parametrize("threshold", [None, 1.0])
 def test_inputs_that_never_change_teach_nothing(inputs: torch.Tensor, threshold: float | None) -> None:
-    statue = dt.sculpt(data(inputs, LABELS), [6], threshold=threshold, **FEW)  # type: ignore[arg-type]
-    assert statue.outcome == "not learned"
-    assert "train it longer" in statue.describe()
-    assert statue.accuracy <= 0.75
+    sculpture = dt.sculpt(data(inputs, LABELS), [6], threshold=threshold, **FEW)  # type: ignore[arg-type]
+    assert sculpture.outcome == "not learned"
+    assert "train it longer" in sculpture.describe()
+    assert sculpture.accuracy <= 0.75

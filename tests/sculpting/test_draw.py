@@ -21,8 +21,8 @@ from matplotlib.image import AxesImage
 from matplotlib.patches import PathPatch
 from matplotlib.text import Text
 
-from dovetail.colours import GREY
 from dovetail.errors import ShapeError, SpecError
+from dovetail.plotting import GREY
 from dovetail.sculpting.drawing.draw import MOST_VECTOR_EDGES, draw_hierarchy
 from dovetail.sculpting.drawing.layout import lay_out
 from dovetail.sculpting.drawing.layout_order import membership, order_modules, surviving

@@ -14,7 +14,7 @@ from torch import nn
 
 import dovetail as dt
 from dovetail.errors import DovetailError, FileFormatError, ShapeError, SpecError, TrainingError
-from dovetail.sculpting import compare, open_statue, sculpt_seeds
+from dovetail.sculpting import compare, open_sculpture, sculpt_seeds
 from dovetail.sculpting.choice import sparsest
 
 mpl.use("Agg")
@@ -22,43 +22,43 @@ FEW = {"unit_steps": [0.5, 0.25], "edge_steps": [0.02], "progress": False, "devi
 
 
 @pytest.fixture(scope="module")
-def statue() -> dt.Statue:
+def sculpture() -> dt.Sculpture:
     return dt.sculpt([4, 2, 4], [16], seed=0, **FEW)  # type: ignore[arg-type]
 
 
-def test_a_separable_task_falls_into_its_two_modules(statue: dt.Statue) -> None:
+def test_a_separable_task_falls_into_its_two_modules(sculpture: dt.Sculpture) -> None:
     task = dt.boolean_task([4, 2, 4])
-    assert statue.outcome == "sculpted"
-    assert statue.accuracy == 1
-    assert compare(statue.hierarchy, task).whole
-    right = (statue.network(task.x) > 0) == (task.y > 0.5)
+    assert sculpture.outcome == "sculpted"
+    assert sculpture.accuracy == 1
+    assert compare(sculpture.hierarchy, task).whole
+    right = (sculpture.network(task.x) > 0) == (task.y > 0.5)
     assert bool(right.all())
-    assert statue.edges == sum(int(mask.sum()) for mask in statue.masks.values() if mask.dim() == 2)
-    assert statue.density == statue.edges / (4 * 16 + 16 * 4)
-    for name, parameter in statue.network.named_parameters():
-        assert not bool(parameter[~statue.masks[name]].any())
+    assert sculpture.edges == sum(int(mask.sum()) for mask in sculpture.masks.values() if mask.dim() == 2)
+    assert sculpture.density == sculpture.edges / (4 * 16 + 16 * 4)
+    for name, parameter in sculpture.network.named_parameters():
+        assert not bool(parameter[~sculpture.masks[name]].any())
 
 
-def test_the_history_shrinks_from_dense_to_the_result(statue: dt.Statue) -> None:
-    phases = [step.phase for step in statue.history]
+def test_the_history_shrinks_from_dense_to_the_result(sculpture: dt.Sculpture) -> None:
+    phases = [step.phase for step in sculpture.history]
     assert phases == sorted(phases, key=["dense", "units", "edges"].index)
-    edges = [step.edges for step in statue.history]
+    edges = [step.edges for step in sculpture.history]
     assert edges[0] == 128
-    assert edges[-1] == statue.edges
+    assert edges[-1] == sculpture.edges
     assert edges == sorted(edges, reverse=True)
-    assert all(step.wrong == 0 for step in statue.history)
+    assert all(step.wrong == 0 for step in sculpture.history)
 
 
-def test_the_grid_says_how_many_tied(statue: dt.Statue) -> None:
-    assert statue.grid is not None
-    assert statue.grid.shape == (2, 1)
-    assert int(statue.grid.min()) == statue.edges
-    assert statue.tied == int((statue.grid == statue.edges).sum())
+def test_the_grid_says_how_many_tied(sculpture: dt.Sculpture) -> None:
+    assert sculpture.grid is not None
+    assert sculpture.grid.shape == (2, 1)
+    assert int(sculpture.grid.min()) == sculpture.edges
+    assert sculpture.tied == int((sculpture.grid == sculpture.edges).sum())
 
 
-def test_a_seed_gives_the_same_again(statue: dt.Statue) -> None:
+def test_a_seed_gives_the_same_again(sculpture: dt.Sculpture) -> None:
     again = dt.sculpt([4, 2, 4], "16", seed=0, **FEW)  # type: ignore[arg-type]
-    for one, other in zip(statue.network.parameters(), again.network.parameters(), strict=True):
+    for one, other in zip(sculpture.network.parameters(), again.network.parameters(), strict=True):
         assert torch.equal(one, other)
 
 
@@ -66,53 +66,53 @@ def test_ties_go_to_the_lowest_loss() -> None:
     assert sparsest([5, 4, 4, 4], [0.0, 0.3, 0.1, 0.1]) == (2, 3)
 
 
-def test_a_file_brings_everything_back(statue: dt.Statue, tmp_path: Path) -> None:
-    again = open_statue(statue.save(tmp_path / "statue.safetensors"))
-    assert again.describe() == statue.describe()
-    assert again.history == statue.history
-    assert again.hierarchy == statue.hierarchy
-    assert again.masks.keys() == statue.masks.keys()
-    assert all(torch.equal(again.masks[name], statue.masks[name]) for name in statue.masks)
+def test_a_file_brings_everything_back(sculpture: dt.Sculpture, tmp_path: Path) -> None:
+    again = open_sculpture(sculpture.save(tmp_path / "sculpture.safetensors"))
+    assert again.describe() == sculpture.describe()
+    assert again.history == sculpture.history
+    assert again.hierarchy == sculpture.hierarchy
+    assert again.masks.keys() == sculpture.masks.keys()
+    assert all(torch.equal(again.masks[name], sculpture.masks[name]) for name in sculpture.masks)
     assert all(
         torch.equal(a, b)
-        for a, b in zip(again.network.parameters(), statue.network.parameters(), strict=True)
+        for a, b in zip(again.network.parameters(), sculpture.network.parameters(), strict=True)
     )
 
 
-def test_other_files_are_refused(statue: dt.Statue, tmp_path: Path) -> None:
+def test_other_files_are_refused(sculpture: dt.Sculpture, tmp_path: Path) -> None:
     with pytest.raises(FileFormatError, match="no file"):
-        open_statue(tmp_path / "nothing")
+        open_sculpture(tmp_path / "nothing")
     save_file({"weight": torch.zeros(2, 2)}, tmp_path / "foreign.safetensors")
     with pytest.raises(FileFormatError, match="schema"):
-        open_statue(tmp_path / "foreign.safetensors")
-    whole = statue.save(tmp_path / "statue.safetensors").read_bytes()
+        open_sculpture(tmp_path / "foreign.safetensors")
+    whole = sculpture.save(tmp_path / "sculpture.safetensors").read_bytes()
     (tmp_path / "cut.safetensors").write_bytes(whole[:-40])
     with pytest.raises(FileFormatError, match="cannot be read"):
-        open_statue(tmp_path / "cut.safetensors")
+        open_sculpture(tmp_path / "cut.safetensors")
     (tmp_path / "other.safetensors").write_bytes(
         whole.replace(b'\\"widths\\": [4, 16, 4]', b'\\"widths\\": [4, 17, 4]')
     )
     with pytest.raises(FileFormatError, match="cannot be read"):
-        open_statue(tmp_path / "other.safetensors")
+        open_sculpture(tmp_path / "other.safetensors")
 
 
-def test_pictures_can_be_drawn(statue: dt.Statue) -> None:
-    axes = statue.plot_history()
+def test_pictures_can_be_drawn(sculpture: dt.Sculpture) -> None:
+    axes = sculpture.plot_history()
     legend = axes.get_legend()
     assert legend is not None
     assert {text.get_text() for text in legend.get_texts()} == {"edges", "hidden units"}
     edges = next(line for line in axes.lines if line.get_label() == "edges").get_ydata()
-    assert list(np.asarray(edges)) == [step.edges for step in statue.history]
-    assert statue.plot() is not None
+    assert list(np.asarray(edges)) == [step.edges for step in sculpture.history]
+    assert sculpture.plot() is not None
     plt.close("all")
 
 
 def test_a_dense_network_below_the_threshold_is_a_clear_outcome() -> None:
-    statue = dt.sculpt([4, 2, 4], [4], epochs=1, lr=1e-4, **FEW)  # type: ignore[arg-type]
-    assert statue.outcome == "not learned"
-    assert statue.accuracy < 1
-    assert statue.history == ()
-    assert "train it longer" in statue.describe()
+    sculpture = dt.sculpt([4, 2, 4], [4], epochs=1, lr=1e-4, **FEW)  # type: ignore[arg-type]
+    assert sculpture.outcome == "not learned"
+    assert sculpture.accuracy < 1
+    assert sculpture.history == ()
+    assert "train it longer" in sculpture.describe()
 
 
 def test_a_network_with_nothing_to_prune_stays_as_it_is() -> None:
@@ -124,24 +124,24 @@ def test_a_network_with_nothing_to_prune_stays_as_it_is() -> None:
         "2.bias": [-4.0],
     }
     network.load_state_dict({name: torch.tensor(values) for name, values in hand_made.items()})
-    statue = dt.sculpt("y1 = x1 ^ x2", network=network, **FEW)  # type: ignore[arg-type]
-    assert statue.outcome == "unpruned"
-    assert statue.density == 1
-    assert len(statue.history) == 1
+    sculpture = dt.sculpt("y1 = x1 ^ x2", network=network, **FEW)  # type: ignore[arg-type]
+    assert sculpture.outcome == "unpruned"
+    assert sculpture.density == 1
+    assert len(sculpture.history) == 1
 
 
 def test_constant_outputs_and_inputs_that_do_not_matter_are_set_aside() -> None:
-    statue = dt.sculpt("y1 = 1; y2 = x1 & x3; y3 = x2 & 0", [12], **FEW)  # type: ignore[arg-type]
-    unused = {unit for unit in statue.hierarchy.unused if unit[0] in (0, 2)}
+    sculpture = dt.sculpt("y1 = 1; y2 = x1 & x3; y3 = x2 & 0", [12], **FEW)  # type: ignore[arg-type]
+    unused = {unit for unit in sculpture.hierarchy.unused if unit[0] in (0, 2)}
     assert unused == {(0, 1), (2, 0), (2, 2)}
-    assert len(statue.hierarchy.modules) == 1
+    assert len(sculpture.hierarchy.modules) == 1
 
 
 def test_a_task_that_needs_no_hidden_unit_loses_all() -> None:
-    statue = dt.sculpt("y1 = 1; y2 = x1 & 0", [6], **FEW)  # type: ignore[arg-type]
-    assert statue.outcome == "sculpted"
-    assert statue.edges == 0
-    assert statue.hierarchy.modules == ()
+    sculpture = dt.sculpt("y1 = 1; y2 = x1 & 0", [6], **FEW)  # type: ignore[arg-type]
+    assert sculpture.outcome == "sculpted"
+    assert sculpture.edges == 0
+    assert sculpture.hierarchy.modules == ()
 
 
 def test_a_truth_table_and_formulas_are_the_same_task() -> None:
@@ -164,15 +164,15 @@ def test_only_one_phase_can_be_asked_for() -> None:
 
 def test_data_with_classes_can_be_sculpted_from_its_own_accuracy() -> None:
     data = dt.load("digits")
-    (statue,) = sculpt_seeds(
+    (sculpture,) = sculpt_seeds(
         data, [24], [0], unit_steps=[0.5], edge_steps=[0.1], epochs=12, batch_size=32, lr=0.01, progress=False
     )
-    assert statue.outcome == "sculpted"
+    assert sculpture.outcome == "sculpted"
     x, y = data.val.x.flatten(1), data.val.y
-    accuracy = float((statue.network(x).argmax(1) == y).double().mean())
-    assert accuracy == pytest.approx(statue.accuracy)
-    assert statue.accuracy >= statue.threshold > 0.5
-    assert statue.edges < 64 * 24 + 24 * 10
+    accuracy = float((sculpture.network(x).argmax(1) == y).double().mean())
+    assert accuracy == pytest.approx(sculpture.accuracy)
+    assert sculpture.accuracy >= sculpture.threshold > 0.5
+    assert sculpture.edges < 64 * 24 + 24 * 10
 
 
 def trained_network(task: dt.BooleanTask) -> nn.Sequential:
@@ -190,9 +190,9 @@ def test_a_trained_network_is_where_sculpting_starts() -> None:
     task = dt.boolean_task([4, 2, 4])
     network = trained_network(task)
     before = {name: tensor.clone() for name, tensor in network.state_dict().items()}
-    statue = dt.sculpt(task, network=network, **FEW)  # type: ignore[arg-type]
-    assert statue.outcome == "sculpted"
-    assert statue.widths == (4, 20, 4)
+    sculpture = dt.sculpt(task, network=network, **FEW)  # type: ignore[arg-type]
+    assert sculpture.outcome == "sculpted"
+    assert sculpture.widths == (4, 20, 4)
     assert all(torch.equal(tensor, before[name]) for name, tensor in network.state_dict().items())
 
 
@@ -211,22 +211,22 @@ def test_networks_that_are_no_perceptrons_are_refused() -> None:
 def test_biases_of_a_given_network_may_start_at_zero() -> None:
     task = dt.boolean_task([4, 2, 4])
     network = dt.build_net("mlp:20,dropout=0,output_bias=true,init=kaiming-normal", (4,), 4, seed=0)
-    statue = dt.sculpt(task, network=network, **FEW)  # type: ignore[arg-type]
-    assert statue.outcome == "sculpted"
-    assert any(bool(p.any()) for name, p in statue.network.named_parameters() if name.endswith("bias"))
+    sculpture = dt.sculpt(task, network=network, **FEW)  # type: ignore[arg-type]
+    assert sculpture.outcome == "sculpted"
+    assert any(bool(p.any()) for name, p in sculpture.network.named_parameters() if name.endswith("bias"))
 
 
-def test_what_cannot_be_pruned_further_is_not_called_sculpted(statue: dt.Statue) -> None:
-    again = dt.sculpt([4, 2, 4], network=statue.network, **FEW)  # type: ignore[arg-type]
-    assert again.history[0].edges == statue.edges
-    assert again.outcome == ("sculpted" if again.edges < statue.edges else "unpruned")
+def test_what_cannot_be_pruned_further_is_not_called_sculpted(sculpture: dt.Sculpture) -> None:
+    again = dt.sculpt([4, 2, 4], network=sculpture.network, **FEW)  # type: ignore[arg-type]
+    assert again.history[0].edges == sculpture.edges
+    assert again.outcome == ("sculpted" if again.edges < sculpture.edges else "unpruned")
 
 
 def test_a_network_at_chance_has_not_learned() -> None:
     for lr in (1e-12, 1e30):
-        statue = dt.sculpt(dt.load("digits"), [8], lr=lr, epochs=1, **FEW)  # type: ignore[arg-type]
-        assert statue.outcome == "not learned"
-        assert "constant answer" in statue.describe()
+        sculpture = dt.sculpt(dt.load("digits"), [8], lr=lr, epochs=1, **FEW)  # type: ignore[arg-type]
+        assert sculpture.outcome == "not learned"
+        assert "constant answer" in sculpture.describe()
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,8 @@ from matplotlib.colors import to_hex
 from matplotlib.container import BarContainer
 from matplotlib.patches import Rectangle
 
-from dovetail.colours import line_colours
 from dovetail.errors import SpecError
+from dovetail.plotting import line_colours
 from dovetail.population import History
 from dovetail.specialists import Connectivity, DropAudit, MergeCurve, Score
 from dovetail.specialists.plot_style import OTHER_COLOUR, REWARDED_COLOUR, shortened

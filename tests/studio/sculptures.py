@@ -9,7 +9,7 @@ import dovetail as dt
 
 
 @cache
-def sculpture() -> dt.Statue:
+def sculpture() -> dt.Sculpture:
     """Return a sculpture of [4,2,4], in which both modules are found: {x1, x2, y1, y2} and {x3, x4, y3, y4}."""
     return dt.sculpt([4, 2, 4], [24], unit_steps=[0.25], edge_steps=[0.05], seed=0, progress=False)
 

@@ -31,7 +31,7 @@ PARTS = [f"digits-{number}-seed0.safetensors" for number in range(10)]
 PIXELS = base64.b64encode(bytes(112 * 50) + b"\xff" * 112 + bytes(112 * 61)).decode()
 
 SENSIBLE = {
-    "file": [*PARTS[:3], "statue/seed0.safetensors", "linear.pt", "planted.safetensors"],
+    "file": [*PARTS[:3], "sculpture/seed0.safetensors", "linear.pt", "planted.safetensors"],
     "files": PARTS,
     "name": ["runs/good", "new.safetensors"],
     "folder": ["audits/good", "runs/new"],

@@ -115,16 +115,16 @@ def test_files_elsewhere_and_things_that_are_not_there(mixed: Path, client: Clie
 
 def test_a_sculpture_shows_its_modules_layers_and_edges(mixed: Path, client: ClientOf) -> None:
     picture = asked(client(mixed), "run/seed0.safetensors")
-    statue = sculpture()
+    found = sculpture()
     assert picture["kind"] == "sculpture"
     assert picture["grouping"] == "modules"
     assert [module["name"] for module in picture["drawing"]["modules"]] == ["M1", "M2"]
-    assert [layer["units"] for layer in picture["layers"]] == list(statue.widths)
-    assert [layer["used"] for layer in picture["layers"]] == list(statue.units)
-    masks = [mask for mask in statue.masks.values() if mask.dim() == 2]
+    assert [layer["units"] for layer in picture["layers"]] == list(found.widths)
+    assert [layer["used"] for layer in picture["layers"]] == list(found.units)
+    masks = [mask for mask in found.masks.values() if mask.dim() == 2]
     assert [layer["edges"] for layer in picture["layers"]] == [None, *(int(mask.sum()) for mask in masks)]
     assert picture["layers"][1]["density"] == pytest.approx(float(masks[0].float().mean()))
-    assert len(picture["drawing"]["edges"]) == 2 * statue.edges
+    assert len(picture["drawing"]["edges"]) == 2 * found.edges
 
 
 def test_a_unit_lists_its_weights_the_strongest_first(mixed: Path, client: ClientOf) -> None:
@@ -169,15 +169,15 @@ def rows_that_are_right(network: nn.Module, dead: set[tuple[int, int]]) -> list[
 def test_taking_a_module_out_of_a_sculpture_breaks_its_outputs(
     mixed: Path, client: ClientOf, module: int
 ) -> None:
-    statue = sculpture()
+    piece = sculpture()
     found = without(client(mixed), file="run/seed0.safetensors", module=module)
     assert found["measure"] == "bits"
-    dead = set(statue.hierarchy.modules[module])
+    dead = set(piece.hierarchy.modules[module])
     assert [output["before"] for output in found["outputs"]] == [1.0] * 4
     assert [output["after"] for output in found["outputs"]] == pytest.approx(
-        rows_that_are_right(statue.network, dead)
+        rows_that_are_right(piece.network, dead)
     )
-    own = statue.hierarchy.outputs_of(module)
+    own = piece.hierarchy.outputs_of(module)
     assert {number for number, output in enumerate(found["outputs"]) if output["broken"]} == own
     assert [output["reached"] for output in found["outputs"]] == [number in own for number in range(4)]
 
@@ -185,8 +185,8 @@ def test_taking_a_module_out_of_a_sculpture_breaks_its_outputs(
 def test_a_task_without_a_name_is_measured_by_the_answers_of_the_whole_network(
     tmp_path: Path, client: ClientOf
 ) -> None:
-    statue = dt.sculpt("y1 = x1 & x2", [4], unit_steps=[0.5], edge_steps=[0.1], progress=False)
-    statue.save(tmp_path / "and.safetensors")
+    sculpture = dt.sculpt("y1 = x1 & x2", [4], unit_steps=[0.5], edge_steps=[0.1], progress=False)
+    sculpture.save(tmp_path / "and.safetensors")
     (output,) = without(client(tmp_path), file="and.safetensors", module=0)["outputs"]
     assert (output["before"], output["after"], output["broken"]) == (
         1.0,
@@ -228,7 +228,7 @@ def test_a_sculpture_that_claims_to_be_huge_is_refused_before_it_is_made(
     from safetensors.torch import save_file
 
     for widths in ([10**6, 10**6, 2], [4, "x", 2], None):
-        content = {"schema": "dovetail.statue/1", "widths": widths}
+        content = {"schema": "dovetail.sculpture/1", "widths": widths}
         save_file({"a": torch.zeros(1)}, tmp_path / "claim.safetensors", {"dovetail": json.dumps(content)})
         answer = client(tmp_path).get("/api/networks/open", params={"file": "claim.safetensors"})
         assert answer.status_code == 400

@@ -7,9 +7,9 @@ trains networks that cluster well. Beside them: `clusterability` (the network ag
 
 from __future__ import annotations
 
+from ..graph.network_graph import network_graph
+from ..graph.structure import Block, Group, NetworkGraph
 from .clusterability import clusterability
-from .graph.network_graph import network_graph
-from .graph.structure import Block, Group, NetworkGraph
 from .lesion import lesion
 from .lesions import Lesions
 from .null import Null

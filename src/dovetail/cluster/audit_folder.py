@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import DovetailError
-from ..writing import write_whole
+from ..io.write import write_whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -50,7 +50,7 @@ def audit_json(
     found : Clusterability
         What came out.
     made : mapping
-        With which versions, on what and when, as `dovetail.how_made.how_made` says.
+        With which versions, on what and when, as `dovetail.io.provenance.provenance` says.
     weights : str, optional
         The file of weights that went into it, if it was a builder's network.
     lesions : mapping, optional

@@ -15,13 +15,13 @@ from threadpoolctl import threadpool_limits
 from torch import Tensor, nn
 
 from ..errors import SpecError, unknown_name
+from ..graph.assemble import Convention
+from ..graph.network_graph import network_graph
+from ..graph.structure import Indices, NetworkGraph
+from ..graph.weighted import Norm
 from ..population.progress import FitProgress
 from .checks import whole_number
 from .doubts import doubts
-from .graph.assemble import Convention
-from .graph.network_graph import network_graph
-from .graph.structure import Indices, NetworkGraph
-from .graph.weighted import Norm
 from .null import Null
 from .partition.cuts import Cutter, LeidenCutter, SpectralCutter
 from .partition.ncut import unit_scale

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ..axes import new_axes, plain_frame
-from ..colours import GREY, LINE_COLOURS
 from ..errors import SpecError
+from ..plotting import GREY, LINE_COLOURS, new_axes, plain_frame
 from .null import Null
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ import torch
 from torch import Tensor, nn
 
 from ..errors import DovetailError, ShapeError, SpecError
-from ..nets.checkpoint import is_safetensors
-from .graph.matrices import PASS_MODULE
-from .weights_file import is_part, layers_in_order, read_tensors
+from ..graph.matrices import PASS_MODULE
+from ..graph.weights_file import is_part, layers_in_order, read_tensors
+from ..io.checkpoint import is_safetensors
 
 if TYPE_CHECKING:
     from ..specialists import Composite, Specialist

@@ -89,7 +89,7 @@ def audit(
     from ..cluster.audit_folder import audit_json, check_folder, write_audit
     from ..cluster.dense_layers import ASSUMED
     from ..errors import SpecError
-    from ..how_made import how_made
+    from ..io.provenance import provenance
     from .audit_print import print_found, print_lesions
     from .audit_source import advice_for_the_command, read_shape, read_source
 
@@ -120,7 +120,7 @@ def audit(
         lost = {
             "data": lesion, "classes": source.measured_classes, "assumed": assumed, **lesions.to_json(),
         }  # fmt: skip
-    made = how_made(begun, None if measured is None else next(measured[0].parameters()).device)
+    made = provenance(begun, None if measured is None else next(measured[0].parameters()).device)
     answer = audit_json(
         checkpoint, source, found, made, weights=None if weights is None else str(weights), lesions=lost
     )

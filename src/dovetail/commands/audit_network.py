@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from torch import Tensor, nn
 
 from ..cluster.dense_layers import ASSUMED, foreign_tensor
-from ..cluster.graph.matrices import PASS_MODULE
 from ..cluster.source import Source
 from ..errors import ShapeError, SpecError
-from ..prune import layer_chain
+from ..graph.layers import layer_chain
+from ..graph.matrices import PASS_MODULE
 
 
 def measurable(source: Source) -> nn.Module:

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from torch import Tensor, nn
 
-from ..cluster.graph.matrices import PASS_MODULE, WAYS
-from ..cluster.graph.network_graph import EXAMPLE
 from ..cluster.source import Source, advised, source_in
-from ..cluster.weights_file import read_tensors
 from ..errors import FileFormatError, SpecError
+from ..graph.matrices import PASS_MODULE, WAYS
+from ..graph.network_graph import EXAMPLE
+from ..graph.weights_file import read_tensors
 from .audit_builder import built_by, from_timm
 
 _BUILDER = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")

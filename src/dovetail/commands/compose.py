@@ -67,9 +67,9 @@ def compose(
         dovetail compose parts/*.safetensors --without 3 -o nine.safetensors
     """
     from ..errors import SpecError
+    from ..io.write import check_folder
     from ..specialists import audit_drop, open_file
     from ..specialists.class_sets import class_of_text
-    from ..writing import check_folder
 
     if audit is not None and not without:
         raise SpecError("--audit measures what is left of a class that was taken out; name it with --without")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import SpecError
-from ..writing import check_folder, write_whole
+from ..io.write import check_folder, write_whole
 
 if TYPE_CHECKING:
     from ..sculpting import Hierarchy

@@ -15,7 +15,7 @@ from .output import facts_table, print_json, print_table, say, table_of
 
 if TYPE_CHECKING:
     from ..report.sources import AuditSource
-    from ..sculpting import Hierarchy, Statue
+    from ..sculpting import Hierarchy, Sculpture
     from ..specialists import Composite, Specialist
 
 
@@ -37,7 +37,7 @@ def inspect(
 
         dovetail inspect parts/digits-3-seed0.safetensors
     """
-    from ..nets.checkpoint import is_safetensors
+    from ..io.checkpoint import is_safetensors
     from ..report.sources.audit import audit_file, read_audit
     from ..report.sources.sculpture import is_hierarchy, read_modules
 
@@ -69,8 +69,8 @@ def inspect(
 
 def _in_tensors(file: Path) -> tuple[object, Callable[[], None]]:
     """Return what a safetensors file says about itself, and what shows it to people."""
-    from ..file_header import read_header
-    from ..sculpting import open_statue
+    from ..io.header import read_header
+    from ..sculpting import open_sculpture
     from ..sculpting.files import SCHEMA
     from ..specialists import open_file
     from ..specialists.manifest import write_manifest
@@ -79,8 +79,8 @@ def _in_tensors(file: Path) -> tuple[object, Callable[[], None]]:
     if not header:
         raise FileFormatError(_nothing_known(file))
     if header.get("schema") == SCHEMA:
-        statue = open_statue(file)
-        return header, lambda: _show_statue(file, statue)
+        sculpture = open_sculpture(file)
+        return header, lambda: _show_sculpture(file, sculpture)
     part = open_file(file)
     return json.loads(write_manifest(part)), lambda: _show_part(file, part)
 
@@ -115,9 +115,9 @@ def _show_part(file: Path, part: Specialist | Composite) -> None:
         print_table(table_of(frame))
 
 
-def _show_statue(file: Path, statue: Statue) -> None:
+def _show_sculpture(file: Path, sculpture: Sculpture) -> None:
     print_table(facts_table({"file": _named(file), "what": "sculpted network"}))
-    say(statue.describe())
+    say(sculpture.describe())
 
 
 def _show_modules(file: Path, modules: Hierarchy) -> None:

@@ -12,8 +12,8 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from ..plain_json import plain_json
-from ..printable import printable
+from ..display import printable
+from ..io.fields import nan_to_null
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,7 +26,7 @@ def say(text: str, *, err: bool = False) -> None:
 
 def print_json(value: object) -> None:
     """Print JSON."""
-    typer.echo(json.dumps(plain_json(value), indent=2, allow_nan=False))
+    typer.echo(json.dumps(nan_to_null(value), indent=2, allow_nan=False))
 
 
 _NO_TERMINAL = 400
@@ -62,7 +62,7 @@ def table_of(frame: pd.DataFrame, title: str | None = None, digits: int = 4) -> 
     """Return a data frame as a table: numbers to the right, what is missing as a dash."""
     import pandas as pd
 
-    from ..cells import cell_text
+    from ..display import format_value
 
     # As Text everywhere: names of classes, layers and files may look like markup.
     table = Table(title=None if title is None else Text(printable(title), style="table.title"))
@@ -70,5 +70,5 @@ def table_of(frame: pd.DataFrame, title: str | None = None, digits: int = 4) -> 
         number = pd.api.types.is_numeric_dtype(frame[name]) and not pd.api.types.is_bool_dtype(frame[name])
         table.add_column(Text(printable(str(name))), justify="right" if number else "left", overflow="fold")
     for row in frame.itertuples(index=False):
-        table.add_row(*(Text(cell_text(value, digits)) for value in row))
+        table.add_row(*(Text(format_value(value, digits)) for value in row))
     return table

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from torch import nn
 
     from ..data import BooleanTask, Dataset
-    from ..sculpting import Statue
+    from ..sculpting import Sculpture
 
 
 _HIDDEN = "24"
@@ -123,15 +123,17 @@ def sculpt(
         "fingerprint": _fingerprint(what), "hidden": _HIDDEN if hidden is None else hidden,
         "from": None if network is None else hashlib.sha256(_bytes(network)).hexdigest()[:16], **options,
     }  # fmt: skip
-    statues = _sculpted(what, settings, options, network, numbers, output, device, force, not as_json)
+    sculptures = _sculpted(what, settings, options, network, numbers, output, device, force, not as_json)
     planted = getattr(what, "planted", None)
     rows = []
-    for statue in statues:
+    for sculpture in sculptures:
         match = (
-            None if planted is None or statue.outcome == "not learned" else compare(statue.hierarchy, planted)
+            None
+            if planted is None or sculpture.outcome == "not learned"
+            else compare(sculpture.hierarchy, planted)
         )
         rows.append(
-            _row(statue) | ({} if planted is None else {"planted": None if match is None else match.whole})
+            _row(sculpture) | ({} if planted is None else {"planted": None if match is None else match.whole})
         )
     if as_json:
         print_json(
@@ -139,18 +141,18 @@ def sculpt(
                 "folder": None if output is None else str(output),
                 "settings": settings,
                 "networks": [
-                    row | {"hierarchy": json.loads(statue.hierarchy.to_json())}
-                    for row, statue in zip(rows, statues, strict=True)
+                    row | {"hierarchy": json.loads(sculpture.hierarchy.to_json())}
+                    for row, sculpture in zip(rows, sculptures, strict=True)
                 ],
             }
         )
-    elif len(statues) == 1:
-        say(statues[0].describe())
+    elif len(sculptures) == 1:
+        say(sculptures[0].describe())
     else:
         _print_rows(rows, task)
     if output is not None and not as_json:
         say(f"In {output}: for each seed the network, its modules as JSON, a picture, a page to look into.")
-    if all(statue.outcome == "not learned" for statue in statues):
+    if all(sculpture.outcome == "not learned" for sculpture in sculptures):
         raise typer.Exit(1)
 
 
@@ -164,12 +166,12 @@ def _sculpted(
     device: str | None,
     force: bool,
     progress: bool,
-) -> list[Statue]:
-    """Return a statue for each seed: from the folder, or made now and saved there."""
+) -> list[Sculpture]:
+    """Return a sculpture for each seed: from the folder, or made now and saved there."""
     from ..sculpting import sculpt_seeds
     from .sculpt_folder import check_settings, clear, open_kept, save_all
 
-    there: dict[int, Statue] = {}
+    there: dict[int, Sculpture] = {}
     same = False
     if folder is not None:
         same = check_settings(folder, settings, force=force)
@@ -257,12 +259,13 @@ def _percents(name: str, text: str | None, usual: tuple[float, ...]) -> list[flo
     return steps
 
 
-def _row(statue: Statue) -> dict[str, object]:
-    learned = statue.outcome != "not learned"
+def _row(sculpture: Sculpture) -> dict[str, object]:
+    learned = sculpture.outcome != "not learned"
     return {
-        "seed": statue.seed, "outcome": statue.outcome, "accuracy": statue.accuracy, "units": list(statue.units),
-        "edges": statue.edges, "density": statue.density,
-        "modules": len(statue.hierarchy.modules) if learned else None, "tied_cells": statue.tied,
+        "seed": sculpture.seed, "outcome": sculpture.outcome, "accuracy": sculpture.accuracy,
+        "units": list(sculpture.units),
+        "edges": sculpture.edges, "density": sculpture.density,
+        "modules": len(sculpture.hierarchy.modules) if learned else None, "tied_cells": sculpture.tied,
     }  # fmt: skip
 
 

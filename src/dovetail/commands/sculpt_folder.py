@@ -9,18 +9,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import DovetailError, FileFormatError
+from ..io.write import write_whole
 from ..specialists.folder import make_folder
-from ..writing import write_whole
 from .hierarchy_file import write_hierarchy
 
 if TYPE_CHECKING:
-    from ..sculpting import Statue
+    from ..sculpting import Sculpture
 
 _CONFIG = "config.json"
 _OF_A_SEED = re.compile(r"seed(?P<seed>\d+)\.(safetensors|json|png|html)")
 
 
-def statue_file(folder: Path, seed: int) -> Path:
+def sculpture_file(folder: Path, seed: int) -> Path:
     """Return where the network of a seed is kept."""
     return folder / f"seed{seed}.safetensors"
 
@@ -67,31 +67,32 @@ def clear(folder: Path, seeds: Sequence[int] | None) -> None:
         raise DovetailError(f"cannot replace what is in {str(folder)!r}: {error.strerror}") from error
 
 
-def open_kept(folder: Path, seeds: Sequence[int]) -> dict[int, Statue]:
+def open_kept(folder: Path, seeds: Sequence[int]) -> dict[int, Sculpture]:
     """Return the networks of these seeds that the folder has."""
-    from ..sculpting import open_statue
+    from ..sculpting import open_sculpture
 
-    kept: dict[int, Statue] = {}
+    kept: dict[int, Sculpture] = {}
     for seed in seeds:
-        file = statue_file(folder, seed)
+        file = sculpture_file(folder, seed)
         if file.exists():
             try:
-                kept[seed] = open_statue(file)
+                kept[seed] = open_sculpture(file)
             except FileFormatError as error:
                 raise FileFormatError(f"{error}; delete it, or sculpt anew with --force") from error
     return kept
 
 
-def save_all(folder: Path, statues: Sequence[Statue], settings: dict[str, object]) -> None:
+def save_all(folder: Path, sculptures: Sequence[Sculpture], settings: dict[str, object]) -> None:
     """Save the settings, and each network, its hierarchy, a picture and a page to look into."""
     write_whole(folder / _CONFIG, lambda path: path.write_text(json.dumps(settings, indent=2)))
-    for statue in statues:
-        if statue.outcome != "not learned":
-            title = f"{statue.task}, seed {statue.seed}"
+    for sculpture in sculptures:
+        if sculpture.outcome != "not learned":
+            title = f"{sculpture.task}, seed {sculpture.seed}"
             for kind in ("json", "html", "png"):
                 write_hierarchy(
-                    statue.hierarchy, folder / f"seed{statue.seed}.{kind}", title, image_shape=statue.image_shape,
-                    output_names=statue.output_names,
+                    sculpture.hierarchy, folder / f"seed{sculpture.seed}.{kind}", title,
+                    image_shape=sculpture.image_shape,
+                    output_names=sculpture.output_names,
                 )  # fmt: skip
         # Last, because this file says that the seed is done.
-        statue.save(statue_file(folder, statue.seed))
+        sculpture.save(sculpture_file(folder, sculpture.seed))

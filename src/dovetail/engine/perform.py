@@ -10,8 +10,7 @@ from contextlib import contextmanager
 import torch
 from threadpoolctl import threadpool_limits
 
-from ..errors import DovetailError
-from ..full_memory import memory_is_full
+from ..errors import DovetailError, memory_is_full
 from ..population.cuda import on_device
 from ..recipes import Unit, find_work
 from ..recipes.unit import canonical

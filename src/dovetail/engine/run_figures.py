@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import DovetailError
+from ..io.write import write_whole
 from ..recipes import Finished, Recipe
-from ..writing import write_whole
 from .own_files import check_own, open_own
 
 if TYPE_CHECKING:

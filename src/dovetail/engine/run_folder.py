@@ -14,11 +14,11 @@ from pathlib import Path
 from types import TracebackType
 
 from ..errors import DovetailError, FileFormatError
-from ..how_made import versions
+from ..io.provenance import versions
+from ..io.write import write_whole
 from ..recipes import Finished, Recipe, Unit
 from ..recipes.recipe import Scale
 from ..recipes.unit import canonical
-from ..writing import write_whole
 from . import folder_lock, results_file
 from .own_files import check_own, open_own
 from .run import tables_at

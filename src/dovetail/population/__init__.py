@@ -11,7 +11,7 @@ from .evaluate import Scores
 from .history import History
 from .noise import Noise, member_keys
 from .objectives import bit_accuracy, bit_cross_entropy, class_accuracy, cross_entropy, squared_error
-from .optimisers import SGD, Adam
+from .optimizers import SGD, Adam
 from .order import epoch_order
 from .plan import Moment
 from .population import Population

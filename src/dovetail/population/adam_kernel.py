@@ -14,7 +14,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from .optimisers import Adam
+from .optimizers import Adam
 from .steppers import StepTensors
 
 _BLOCK = 1024
@@ -55,10 +55,10 @@ def _adam(
 class KernelStepper:
     """Adam on CUDA; members take part or not, and count their own steps."""
 
-    def __init__(self, optimiser: Adam, tensors: StepTensors) -> None:
-        self._optimiser, self._tensors, self._lr = optimiser, tensors, tensors.lr
+    def __init__(self, optimizer: Adam, tensors: StepTensors) -> None:
+        self._optimizer, self._tensors, self._lr = optimizer, tensors, tensors.lr
         device = tensors.taken.device
-        self._betas = torch.tensor(optimiser.betas, dtype=torch.float64, device=device).unsqueeze(1)
+        self._betas = torch.tensor(optimizer.betas, dtype=torch.float64, device=device).unsqueeze(1)
         self._powers = self._betas.new_empty(2, len(tensors.taken))
 
     def restart(self) -> None:
@@ -67,7 +67,7 @@ class KernelStepper:
 
     def step(self, grads: Sequence[Tensor], active: Tensor | None) -> None:
         """Take a step with the active members."""
-        tensors, optimiser = self._tensors, self._optimiser
+        tensors, optimizer = self._tensors, self._optimizer
         tensors.taken.add_(1 if active is None else active)
         torch.pow(self._betas, tensors.taken, out=self._powers)
         members = len(tensors.taken)
@@ -79,6 +79,6 @@ class KernelStepper:
             _adam[(members * blocks,)](
                 param, grad.contiguous(), mean, square, param if pattern is None else pattern.view(torch.uint8),
                 self._lr, self._powers, tensors.taken if active is None else active.view(torch.uint8),
-                values, members, blocks, beta1=optimiser.betas[0], beta2=optimiser.betas[1], eps=optimiser.eps,
-                decay=optimiser.weight_decay, masked=pattern is not None, skipping=active is not None, block=block,
+                values, members, blocks, beta1=optimizer.betas[0], beta2=optimizer.betas[1], eps=optimizer.eps,
+                decay=optimizer.weight_decay, masked=pattern is not None, skipping=active is not None, block=block,
             )  # fmt: skip

@@ -13,7 +13,7 @@ from .graph import Captured
 from .hashing import hash64
 from .masking import patterns_of
 from .noise import Noise, keys_at, member_keys
-from .optimisers import Adam, step_sizes
+from .optimizers import Adam, step_sizes
 from .order import epoch_orders
 from .perceptrons import Perceptrons
 from .steppers import StepTensors, make_stepper
@@ -33,7 +33,7 @@ class Drilling:
     ----------
     epochs, batch_size : int
         Passes over the data, samples per step.
-    optimiser : Adam
+    optimizer : Adam
         Begins afresh in every training.
     noise : float
         Standard deviation of what is added to training inputs, drawn anew for every sample and epoch.
@@ -41,7 +41,7 @@ class Drilling:
 
     epochs: int
     batch_size: int
-    optimiser: Adam
+    optimizer: Adam
     noise: float = 0.0
 
 
@@ -101,11 +101,11 @@ class Drill:
         tensors = StepTensors(
             [values],
             [self._pattern],
-            [[torch.zeros_like(values)] for _ in how.optimiser.slots],
+            [[torch.zeros_like(values)] for _ in how.optimizer.slots],
             torch.zeros(len(stack), dtype=torch.int64, device=values.device),
-            step_sizes(how.optimiser, len(stack)),
+            step_sizes(how.optimizer, len(stack)),
         )
-        self._stepper = make_stepper(how.optimiser, tensors, skipping=False)
+        self._stepper = make_stepper(how.optimizer, tensors, skipping=False)
         self._run_epoch = Captured(self._one_epoch, values.device)
 
     @torch.no_grad()

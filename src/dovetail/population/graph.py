@@ -17,8 +17,7 @@ from torch import Tensor
 from torch.fx import GraphModule, Node
 from torch.fx.experimental.proxy_tensor import make_fx
 
-from ..errors import DovetailError, TrainingError
-from ..full_memory import memory_is_full
+from ..errors import DovetailError, TrainingError, memory_is_full
 from .cuda import on_device
 
 OWN_NOISE = (

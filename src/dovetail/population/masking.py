@@ -2,7 +2,7 @@
 
 On the CPU a mask is a pattern of bits as wide as the weights, all ones or all zeros: a bitwise *and* makes
 exact zeros of whatever was there, NaN included, and costs one fast pass (`masked_fill_` takes thirteen times as
-long, and multiplying leaves NaN and -0). On CUDA it is one byte per weight, read by the optimiser's kernel.
+long, and multiplying leaves NaN and -0). On CUDA it is one byte per weight, read by the optimizer's kernel.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """How many members train at once: what one costs, and what the device holds.
 
 The numbers behind it. A training member needs its parameters about six times over (weights, gradients, the
-optimiser's tensors, the best checkpoint, a temporary), a byte per weight for its mask, and about twice the
+optimizer's tensors, the best checkpoint, a temporary), a byte per weight for its mask, and about twice the
 activations that autograd saves (the other half are gradients and temporaries). Activations are measured on
 the network itself.
 
@@ -16,8 +16,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from ..errors import ShapeError
-from ..full_memory import memory_is_full
+from ..errors import ShapeError, memory_is_full
 
 CPU_WORKING_SET = 128 * 2**20
 """Bytes that a stack may occupy while it trains on a CPU."""
@@ -44,9 +43,9 @@ class MemberCost:
     sample: int
     outputs: int
 
-    def training(self, batch_size: int, optimiser_slots: int) -> int:
+    def training(self, batch_size: int, optimizer_slots: int) -> int:
         """Return the bytes of one member in training."""
-        return int(self.params * (4.25 + optimiser_slots)) + 2 * self.sample * batch_size
+        return int(self.params * (4.25 + optimizer_slots)) + 2 * self.sample * batch_size
 
 
 def measure_cost(network: nn.Module, x: Tensor) -> MemberCost:
@@ -83,11 +82,11 @@ def home_of(params: int, device: torch.device) -> torch.device:
     return torch.device("cpu") if crowded else device
 
 
-def members_at_once(cost: MemberCost, batch_size: int, optimiser_slots: int, device: torch.device) -> int:
+def members_at_once(cost: MemberCost, batch_size: int, optimizer_slots: int, device: torch.device) -> int:
     """Return how many members to train together on a device (at least one)."""
     # On a CPU the same number whatever else is running: how many train together can decide the last bits of a sum.
     budget = int(free_memory(device) * _GPU_SHARE) if device.type == "cuda" else CPU_WORKING_SET
-    most = max(1, budget // cost.training(batch_size, optimiser_slots))
+    most = max(1, budget // cost.training(batch_size, optimizer_slots))
     if device.type == "cpu":
         most = max(1, most - most % torch.get_num_threads())  # products share members out to threads
     return most

@@ -3,7 +3,7 @@
 Sculpting trains the same small ReLU networks for a few epochs of a few steps, dozens of times, with other masks
 each time. There `Population` spends most of its time on what makes it general: a trace for every fit, Python for
 every epoch. Here the one architecture is known, so forward and backward pass are a dozen batched products; all of
-a member's numbers lie in one row, so an optimiser step, a mask and a checkpoint are one operation each; and
+a member's numbers lie in one row, so an optimizer step, a mask and a checkpoint are one operation each; and
 nothing asks the device for a value before a training is over, so on CUDA a whole epoch is one captured graph.
 """
 

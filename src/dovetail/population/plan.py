@@ -13,7 +13,7 @@ from .checks import check_masks
 from .masking import clear_, patterns_of
 from .noise import Noise
 from .objectives import Objective
-from .optimisers import Optimiser
+from .optimizers import Optimizer
 from .stack import Tensors, take
 
 Score = TypeVar("Score", float, Tensor)
@@ -69,7 +69,7 @@ class Training:
     epochs: int
     batch_size: int
     objective: Objective
-    optimiser: Optimiser
+    optimizer: Optimizer
     metrics: Mapping[str, Objective]
     monitor: str
     patience: int | None

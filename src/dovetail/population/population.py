@@ -25,7 +25,7 @@ from .measuring import MeasuredMembers, metrics_for
 from .memory import members_at_once
 from .noise import member_keys
 from .objectives import OBJECTIVES, Objective, task_of
-from .optimisers import Adam, Optimiser, step_sizes
+from .optimizers import Adam, Optimizer, step_sizes
 from .plan import Augment, Moment, Penalty, Stack, Training
 from .progress import FitProgress
 from .stack import Tensors, put
@@ -82,7 +82,7 @@ class Population(MeasuredMembers):
         *,
         epochs: int = 20,
         batch_size: int = 64,
-        optimiser: Optimiser | None = None,
+        optimizer: Optimizer | None = None,
         objective: Objective | None = None,
         own: Mapping[str, Tensor] | None = None,
         targets: Tensor | None = None,
@@ -99,7 +99,7 @@ class Population(MeasuredMembers):
         at_once: int | None = None,
         progress: bool | str = True,
     ) -> History:
-        """Train all members from their present weights, with a fresh optimiser.
+        """Train all members from their present weights, with a fresh optimizer.
 
         Every member ends with the weights of its best epoch on ``val`` (its last epoch without ``val``). A fit
         that is interrupted or fails leaves the members in training as they were.
@@ -115,7 +115,7 @@ class Population(MeasuredMembers):
             What to choose the best epoch on.
         epochs, batch_size : int
             Passes over the data, samples per step. A last, smaller batch counts like in a plain loop.
-        optimiser : Adam or SGD
+        optimizer : Adam or SGD
             Its step size may differ between members. Default: ``Adam(lr=1e-3)``.
         objective : callable, optional
             ``objective(logits, target, **own) -> [batch]``, for one network: one loss per sample (torch's losses
@@ -179,7 +179,7 @@ class Population(MeasuredMembers):
         split = self._on_device(split, "training")
         val = None if val is None else self._on_device(val, "validation")
         training = Training(
-            epochs, batch_size, objective or OBJECTIVES[task], optimiser or Adam(), metrics_for(task, metrics),
+            epochs, batch_size, objective or OBJECTIVES[task], optimizer or Adam(), metrics_for(task, metrics),
             monitor, patience, goal, penalty, augment, after_step,
         )  # fmt: skip
         check_training(training, split, val, batch_norm=has_batch_norm(self._template), subsets=subsets)
@@ -187,7 +187,7 @@ class Population(MeasuredMembers):
         everything = Stack(
             torch.arange(len(self)),
             member_keys(self.seeds, stream, self.device),
-            step_sizes(training.optimiser, len(self)),
+            step_sizes(training.optimizer, len(self)),
             self.params,
             self.buffers,
             self.masks if after_step is None else self._whole_masks(),
@@ -204,7 +204,7 @@ class Population(MeasuredMembers):
                 check_fits_outputs(used.y if own_targets is None else own_targets.flatten(0, 1), cost.outputs)
         if at_once is not None:
             check_count("at_once", at_once)
-        most = at_once or members_at_once(cost, batch_size, len(training.optimiser.slots), self.device)
+        most = at_once or members_at_once(cost, batch_size, len(training.optimizer.slots), self.device)
         names = ["train_loss"] + ([] if val is None else ["loss", *training.metrics])
         history = History.empty(self.seeds, epochs, names)
         masked_before = set(self.masks)

@@ -50,7 +50,7 @@ def stack(networks: Sequence[nn.Module], places: Sequence[int]) -> tuple[Tensors
         raise ShapeError(
             "the builder returns networks of different shapes; a population has one architecture"
         )
-    # Contiguous, because the optimisers' kernels take every tensor as one run of memory.
+    # Contiguous, because the optimizers' kernels take every tensor as one run of memory.
     stacked = {name: torch.stack([t[name].detach() for t in named])[index].contiguous() for name in named[0]}
     trained = {name for name, tensor in named[0].items() if tensor.requires_grad}
     params = {name: tensor for name, tensor in stacked.items() if name in trained}

@@ -1,4 +1,4 @@
-"""The training step of a stack: batch, forward, backward, optimiser, masks, for all members at once."""
+"""The training step of a stack: batch, forward, backward, optimizer, masks, for all members at once."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class StackStep:
     template : nn.Module
         The networks' code.
     stack : Stack
-        The members; their parameters, buffers and optimiser's tensors are changed in place.
+        The members; their parameters, buffers and optimizer's tensors are changed in place.
     training : Training
         What is done to them.
     train : Split
@@ -72,7 +72,7 @@ class StackStep:
         self._order = Order(stack.keys, len(train), training.batch_size, stack.subsets)
         self.patterns = patterns_of(stack.masks, stack.params)
         self._stepper = make_stepper(
-            training.optimiser, _step_tensors(stack, self.patterns), skipping=stack.subsets is not None
+            training.optimizer, _step_tensors(stack, self.patterns), skipping=stack.subsets is not None
         )
         self._gradients = traced(self._loss_and_gradients)
         self._lanes: dict[int, Lane] = {}

@@ -1,4 +1,4 @@
-"""Optimisers at work on a stack: three ways to take the same step, the fastest that applies.
+"""Optimizers at work on a stack: three ways to take the same step, the fastest that applies.
 
 All are elementwise, so one call serves all members:
 
@@ -21,7 +21,7 @@ from torch.optim.sgd import sgd
 
 from .cuda import has_triton
 from .masking import clear_
-from .optimisers import SGD, Adam, Optimiser
+from .optimizers import SGD, Adam, Optimizer
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class StepTensors:
     patterns : list of Tensor or None
         Where each is masked (see `masking`), or None.
     moments : list of list of Tensor
-        The optimiser's own tensors, slot by slot, like ``params``.
+        The optimizer's own tensors, slot by slot, like ``params``.
     taken : Tensor
         How many steps each member has taken, ``[members]``.
     sizes : list of float
@@ -66,7 +66,7 @@ class StepTensors:
 
 
 class Stepper(Protocol):
-    """Takes optimiser steps for a stack."""
+    """Takes optimizer steps for a stack."""
 
     def restart(self) -> None:
         """Begin anew, as if no step had been taken."""
@@ -75,20 +75,20 @@ class Stepper(Protocol):
         """Take a step; ``active`` says which members take part, None for all."""
 
 
-def make_stepper(optimiser: Optimiser, tensors: StepTensors, *, skipping: bool) -> Stepper:
+def make_stepper(optimizer: Optimizer, tensors: StepTensors, *, skipping: bool) -> Stepper:
     """Return the fastest stepper for these tensors; ``skipping`` if members may skip steps."""
-    if isinstance(optimiser, Adam) and tensors.taken.is_cuda and has_triton():
+    if isinstance(optimizer, Adam) and tensors.taken.is_cuda and has_triton():
         from .adam_kernel import KernelStepper
 
-        return KernelStepper(optimiser, tensors)
-    return ElementwiseStepper(optimiser, tensors) if skipping else FusedStepper(optimiser, tensors)
+        return KernelStepper(optimizer, tensors)
+    return ElementwiseStepper(optimizer, tensors) if skipping else FusedStepper(optimizer, tensors)
 
 
 class FusedStepper:
     """Torch's fused kernels; every member takes every step."""
 
-    def __init__(self, optimiser: Optimiser, tensors: StepTensors) -> None:
-        self._optimiser, self._tensors = optimiser, tensors
+    def __init__(self, optimizer: Optimizer, tensors: StepTensors) -> None:
+        self._optimizer, self._tensors = optimizer, tensors
         sizes = tensors.sizes
         bounds = [0, *(i for i in range(1, len(sizes)) if sizes[i] != sizes[i - 1]), len(sizes)]
         self._runs = [slice(start, stop) for start, stop in pairwise(bounds)]
@@ -123,26 +123,26 @@ class FusedStepper:
         first: list[Tensor],
         second: list[Tensor] | None = None,
     ) -> None:
-        optimiser = self._optimiser
-        if isinstance(optimiser, Adam):
+        optimizer = self._optimizer
+        if isinstance(optimizer, Adam):
             assert second is not None
-            beta1, beta2 = optimiser.betas
+            beta1, beta2 = optimizer.betas
             adam(
                 params, grads, first, second, [], counters, fused=True, amsgrad=False, maximize=False,
-                beta1=beta1, beta2=beta2, lr=lr, weight_decay=optimiser.weight_decay, eps=optimiser.eps,
+                beta1=beta1, beta2=beta2, lr=lr, weight_decay=optimizer.weight_decay, eps=optimizer.eps,
             )  # fmt: skip
         else:
             sgd(
-                params, grads, [*first], fused=True, weight_decay=optimiser.weight_decay,
-                momentum=optimiser.momentum, lr=lr, dampening=0.0, nesterov=False, maximize=False,
+                params, grads, [*first], fused=True, weight_decay=optimizer.weight_decay,
+                momentum=optimizer.momentum, lr=lr, dampening=0.0, nesterov=False, maximize=False,
             )  # fmt: skip
 
 
 class ElementwiseStepper:
     """Plain tensor operations; members take part or not, and count their own steps."""
 
-    def __init__(self, optimiser: Optimiser, tensors: StepTensors) -> None:
-        self._optimiser, self._tensors, self._lr = optimiser, tensors, tensors.lr
+    def __init__(self, optimizer: Optimizer, tensors: StepTensors) -> None:
+        self._optimizer, self._tensors, self._lr = optimizer, tensors, tensors.lr
 
     def restart(self) -> None:
         """Begin anew, as if no step had been taken."""
@@ -157,26 +157,26 @@ class ElementwiseStepper:
         steps = tensors.taken.double().clamp(min=1)
         for param, grad, *moments in zip(tensors.params, grads, *tensors.moments, strict=True):
             lr, step, on = (t.view(-1, *[1] * (param.dim() - 1)) for t in (self._lr, steps, active))
-            grad = grad + self._optimiser.weight_decay * param if self._optimiser.weight_decay else grad
-            if isinstance(self._optimiser, Adam):
-                change = _adam_change(self._optimiser, grad, moments[0], moments[1], lr, step, on)
+            grad = grad + self._optimizer.weight_decay * param if self._optimizer.weight_decay else grad
+            if isinstance(self._optimizer, Adam):
+                change = _adam_change(self._optimizer, grad, moments[0], moments[1], lr, step, on)
             else:
-                change = _sgd_change(self._optimiser, grad, moments[0], lr, on)
+                change = _sgd_change(self._optimizer, grad, moments[0], lr, on)
             param.sub_(torch.where(on, change, 0))
         tensors.clear_masked()
 
 
 def _adam_change(
-    optimiser: Adam, grad: Tensor, mean: Tensor, square: Tensor, lr: Tensor, step: Tensor, on: Tensor
+    optimizer: Adam, grad: Tensor, mean: Tensor, square: Tensor, lr: Tensor, step: Tensor, on: Tensor
 ) -> Tensor:
-    beta1, beta2 = optimiser.betas
+    beta1, beta2 = optimizer.betas
     mean.copy_(torch.where(on, mean.lerp(grad, 1 - beta1), mean))
     square.copy_(torch.where(on, square * beta2 + (1 - beta2) * grad * grad, square))
     # The corrections in float64: 1 - 0.999 keeps only four digits in float32.
     size, correction = ((lr / (1 - beta1**step)).to(grad.dtype), (1 - beta2**step).to(grad.dtype))
-    return size * mean / (square / correction).sqrt_().add_(optimiser.eps)
+    return size * mean / (square / correction).sqrt_().add_(optimizer.eps)
 
 
-def _sgd_change(optimiser: SGD, grad: Tensor, momentum: Tensor, lr: Tensor, on: Tensor) -> Tensor:
-    momentum.copy_(torch.where(on, optimiser.momentum * momentum + grad, momentum))
+def _sgd_change(optimizer: SGD, grad: Tensor, momentum: Tensor, lr: Tensor, on: Tensor) -> Tensor:
+    momentum.copy_(torch.where(on, optimizer.momentum * momentum + grad, momentum))
     return lr.to(grad.dtype) * momentum

@@ -10,8 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from ..data.dataset import Split
-from ..errors import TrainingError
-from ..full_memory import memory_is_full
+from ..errors import TrainingError, memory_is_full
 from .evaluate import Evaluator
 from .history import History
 from .memory import MemberCost, evaluation_batch
@@ -37,7 +36,7 @@ def train_in_parts(
     most: int,
 ) -> Iterator[Trainer]:
     """Train up to ``most`` members at once, fewer when memory is full; yield each part when it is done."""
-    # Equal step sizes next to each other: each run of them is one fused optimiser call.
+    # Equal step sizes next to each other: each run of them is one fused optimizer call.
     order = sorted(range(len(everything.sizes)), key=lambda member: everything.sizes[member])
     waiting = list(torch.tensor(order).split(most))
     while waiting:
@@ -80,7 +79,7 @@ class Trainer:
     ) -> None:
         self._template, self._training, self._train, self._val = template, training, train, val
         self._cost, self._history = cost, history
-        slots = training.optimiser.slots
+        slots = training.optimizer.slots
         stack.moments = {slot: {k: torch.zeros_like(p) for k, p in stack.params.items()} for slot in slots}
         self._stack = stack
         self.members = stack.members

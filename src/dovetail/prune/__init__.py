@@ -9,7 +9,6 @@ to; True means kept. Pruning never brings a weight back.
 from __future__ import annotations
 
 from .density import density, effective_density
-from .layers import Layer, find_layers, layer_chain
 from .magnitude import prune_by_magnitude
 from .rates import cubic_sparsity, rate_per_round
 from .rewind import apply_masks, apply_masks_, rewind
@@ -18,14 +17,11 @@ from .unit_masks import mask_units
 from .units import prune_units, unit_sensitivity
 
 __all__ = [
-    "Layer",
     "apply_masks",
     "apply_masks_",
     "cubic_sparsity",
     "density",
     "effective_density",
-    "find_layers",
-    "layer_chain",
     "mask_units",
     "prune_by_magnitude",
     "prune_units",

@@ -9,8 +9,8 @@ from typing import Literal, overload
 import torch
 
 from ..errors import ShapeError
+from ..graph.layers import Layer, layer_chain
 from .checks import member_count
-from .layers import Layer, layer_chain
 
 
 @overload

@@ -29,7 +29,7 @@ def apply_masks(
 
 
 def apply_masks_(tensors: Mapping[str, torch.Tensor], masks: Mapping[str, torch.Tensor]) -> None:
-    """Zero the masked entries of the tensors in place; call it after every optimiser step.
+    """Zero the masked entries of the tensors in place; call it after every optimizer step.
 
     Examples
     --------

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 import torch
 
 from ..errors import ShapeError, SpecError
-from .layers import Layer, find_layers
+from ..graph.layers import Layer, find_layers
 
 
 def slot_masks(

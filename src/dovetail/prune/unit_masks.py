@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import torch
 
 from ..errors import ShapeError, unknown_name
-from .layers import layer_chain
+from ..graph.layers import layer_chain
 
 
 def mask_units(

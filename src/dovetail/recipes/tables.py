@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING
 
-from ..cells import cell_text
+from ..display import format_value
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -195,7 +195,7 @@ class Comparison:
         rows: dict[tuple[object, ...], dict[str, str]] = {}
         for cell in self.cells:
             row = rows.setdefault(
-                tuple(cell.labels.items()), {n: cell_text(v, self.digits) for n, v in cell.labels.items()}
+                tuple(cell.labels.items()), {n: format_value(v, self.digits) for n, v in cell.labels.items()}
             )
             row[cell.metric] = "–" if cell.ours is None else cell.ours.text(self.digits)
             if cell.metric in printed:
@@ -235,7 +235,9 @@ def _markdown(title: str, frame: pd.DataFrame, note: str, digits: int) -> str:
     if note:
         lines += [note, ""]
     cells = [[str(name) for name in frame.columns]]
-    cells += [[cell_text(value, digits) for value in row] for row in frame.itertuples(index=False, name=None)]
+    cells += [
+        [format_value(value, digits) for value in row] for row in frame.itertuples(index=False, name=None)
+    ]
     escaped = [[text.replace("|", "\\|").replace("\n", " ") for text in row] for row in cells]
     lines += [f"| {' | '.join(escaped[0])} |", "|" + "---|" * len(escaped[0])]
     lines += [f"| {' | '.join(row)} |" for row in escaped[1:]]

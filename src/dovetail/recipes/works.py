@@ -42,7 +42,7 @@ class Load:
     members : int
         How many networks train together.
     steps : int
-        Optimiser steps of each.
+        Optimizer steps of each.
     batch_size : int
         Samples a step.
     core_seconds : float

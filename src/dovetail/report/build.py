@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ..errors import DovetailError
-from ..writing import check_folder
+from ..io.write import check_folder
 from .page import Page
 from .pages import audit_page, parts_page, run_page, sculpture_page
 from .sources import (

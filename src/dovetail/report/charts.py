@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ..colours import GREY, line_colours
+from ..plotting import GREY, line_colours
 from ..specialists.connectivity import TOLERANCE
 from ..specialists.plot_style import (
     MOST_COUNTS,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..cluster.null import Null
-from ..colours import GREY, LINE_COLOURS
+from ..plotting import GREY, LINE_COLOURS
 from .chart_frame import empty_figure, plain, titled
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..colours import GREY
+from ..plotting import GREY
 from ..sculpting.drawing.layout import Block, Layout, best_order, lay_out
 from ..sculpting.drawing.layout_order import membership, surviving
 from ..sculpting.drawing.module_style import composition, is_ring, layer_name, module_colour

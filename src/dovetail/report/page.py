@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._version import __version__
 from ..errors import DovetailError
-from ..writing import write_whole
+from ..io.write import write_whole
 from .browser_files import script, style
 from .chart_content import chart_content
 from .prose import paragraphs, prose_html

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
-from ..cells import cell_text
+from ..display import format_value
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -69,7 +69,7 @@ def table_html(table: pd.DataFrame, digits: int = 4, marks: Marks | None = None)
     ):
         cells = [f'<th scope="row">{_label(name)}</th>'] if named else []
         cells += [
-            f"<td{_classed(marks.get((row, place), kind))}>{escape(cell_text(value, digits))}</td>"
+            f"<td{_classed(marks.get((row, place), kind))}>{escape(format_value(value, digits))}</td>"
             for place, (value, kind) in enumerate(zip(values, kinds, strict=True))
         ]
         rows.append(f"<tr>{''.join(cells)}</tr>")

@@ -1,15 +1,16 @@
 """Sculpting: prune a network to the fewest units and edges that do its task, and read the task's modules off it.
 
 `sculpt` is the way in: the search (`pruning`) trains stacks of networks with `dovetail.population.drill` and ends in a
-`Statue`. `detect_modules` finds the `Hierarchy` of modules in any perceptron (`modules`, drawn by `drawing`). `compare`
-says whether it is the planted one; `path_products` and its neighbours look for structure without modules (`measures`).
+`Sculpture`. `detect_modules` finds the `Hierarchy` of modules in any perceptron (`modules`, drawn by `drawing`).
+`compare` says whether it is the planted one; `path_products` and its neighbours look for structure without modules
+(`measures`).
 """
 
 from __future__ import annotations
 
 from ..data.boolean import Planted, PlantedModule
 from .drawing.draw import draw_hierarchy
-from .files import open_statue
+from .files import open_sculpture
 from .measures.digit_structures import planted_digits
 from .measures.separable_inputs import InputSeparability, input_separability
 from .measures.structure import path_products, units_needed
@@ -17,7 +18,7 @@ from .measures.success import Match, compare
 from .modules.detect import detect_modules
 from .modules.hierarchy import Hierarchy, LayerClustering, SeparabilityTest
 from .sculpt import SculptOptions, sculpt, sculpt_seeds
-from .statue import Statue
+from .sculpture import Sculpture
 
 __all__ = [
     "Hierarchy",
@@ -27,13 +28,13 @@ __all__ = [
     "Planted",
     "PlantedModule",
     "SculptOptions",
+    "Sculpture",
     "SeparabilityTest",
-    "Statue",
     "compare",
     "detect_modules",
     "draw_hierarchy",
     "input_separability",
-    "open_statue",
+    "open_sculpture",
     "path_products",
     "planted_digits",
     "sculpt",

@@ -12,7 +12,7 @@ from ..nets import NetBuilder
 from ..population.perceptrons import Perceptrons
 from .pruning.grid import Cells
 from .pruning.problem import Problem
-from .statue import Statue
+from .sculpture import Sculpture
 
 
 def sparsest(edges: Sequence[int], losses: Sequence[float]) -> tuple[int, int]:
@@ -29,7 +29,7 @@ def sparsest(edges: Sequence[int], losses: Sequence[float]) -> tuple[int, int]:
     return place, list(edges).count(edges[place])
 
 
-def make_statue(
+def make_sculpture(
     cells: Cells,
     place: int,
     problem: Problem,
@@ -37,21 +37,21 @@ def make_statue(
     build: NetBuilder,
     steps: Sequence[Sequence[float]],
     detection: tuple[float, float],
-) -> Statue:
+) -> Sculpture:
     """Return what one seed's cells come to.
 
     ``steps`` are those for units and for edges, ``detection`` the thresholds of `detect_modules`.
     """
     unit_steps, edge_steps = steps
     threshold = 1 - cells.allowed[place] / problem.answers if problem.threshold is None else problem.threshold
-    statue = partial(
-        Statue, task=problem.name, seed=seeds[place], threshold=threshold, modularity_threshold=detection[0],
+    sculpture = partial(
+        Sculpture, task=problem.name, seed=seeds[place], threshold=threshold, modularity_threshold=detection[0],
         merge_threshold=detection[1], image_shape=problem.image_shape, output_names=problem.output_names,
     )  # fmt: skip
     if place not in cells.learned:
         network, masks = _network(build, cells.dense, place)
         accuracy = 1 - cells.wrong[place] / problem.answers
-        return statue(
+        return sculpture(
             network=network, masks=masks, outcome="not learned", accuracy=accuracy, history=(), tied=0
         )
     shape = (max(1, len(unit_steps)), max(1, len(edge_steps)))
@@ -65,7 +65,7 @@ def make_statue(
     network, masks = _network(build, own, chosen)
     history = tuple(histories[chosen])
     unit_place, edge_place = divmod(chosen, shape[1])
-    return statue(
+    return sculpture(
         network=network, masks=masks, outcome="sculpted" if history[-1].edges < history[0].edges else "unpruned",
         accuracy=1 - history[-1].wrong / problem.answers, history=history, tied=tied,
         grid=torch.tensor(edges).view(shape), unit_step=unit_steps[unit_place] if unit_steps else None,

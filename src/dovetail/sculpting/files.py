@@ -12,34 +12,35 @@ from safetensors import SafetensorError, safe_open
 
 from .._version import __version__
 from ..errors import FileFormatError
-from ..file_header import KEY
-from ..reading import number, parse, refuse_newer, take, whole
-from ..writing import write_tensors
+from ..io.fields import number, parse, refuse_newer, take, whole
+from ..io.header import KEY
+from ..io.write import write_tensors
 from .pruning.search import Accepted
 from .pruning.start import builder_of
-from .statue import Outcome, Statue
+from .sculpture import Outcome, Sculpture
 
-SCHEMA = "dovetail.statue/1"
+SCHEMA = "dovetail.sculpture/1"
 _MASK = "masks/"
 
 
-def save_statue(statue: Statue, path: str | Path) -> Path:
+def save_sculpture(sculpture: Sculpture, path: str | Path) -> Path:
     """Write a sculpted network to a file, all of it or nothing."""
-    tensors = {name: tensor.contiguous() for name, tensor in statue.network.state_dict().items()}
-    tensors |= {f"{_MASK}{name}": mask.to(torch.uint8) for name, mask in statue.masks.items()}
+    tensors = {name: tensor.contiguous() for name, tensor in sculpture.network.state_dict().items()}
+    tensors |= {f"{_MASK}{name}": mask.to(torch.uint8) for name, mask in sculpture.masks.items()}
     content = {
-        "schema": SCHEMA, "dovetail": __version__, "widths": statue.widths, "task": statue.task, "seed": statue.seed,
-        "outcome": statue.outcome, "accuracy": statue.accuracy, "threshold": statue.threshold,
-        "history": [asdict(step) for step in statue.history], "unit_step": statue.unit_step,
-        "edge_step": statue.edge_step, "grid": None if statue.grid is None else statue.grid.tolist(),
-        "tied": statue.tied, "modularity_threshold": statue.modularity_threshold,
-        "merge_threshold": statue.merge_threshold, "image_shape": statue.image_shape,
-        "output_names": statue.output_names,
+        "schema": SCHEMA, "dovetail": __version__, "widths": sculpture.widths, "task": sculpture.task,
+        "seed": sculpture.seed,
+        "outcome": sculpture.outcome, "accuracy": sculpture.accuracy, "threshold": sculpture.threshold,
+        "history": [asdict(step) for step in sculpture.history], "unit_step": sculpture.unit_step,
+        "edge_step": sculpture.edge_step, "grid": None if sculpture.grid is None else sculpture.grid.tolist(),
+        "tied": sculpture.tied, "modularity_threshold": sculpture.modularity_threshold,
+        "merge_threshold": sculpture.merge_threshold, "image_shape": sculpture.image_shape,
+        "output_names": sculpture.output_names,
     }  # fmt: skip
     return write_tensors(path, tensors, {KEY: json.dumps(content)})
 
 
-def open_statue(path: str | Path) -> Statue:
+def open_sculpture(path: str | Path) -> Sculpture:
     """Read a sculpted network back.
 
     Raises
@@ -51,10 +52,10 @@ def open_statue(path: str | Path) -> Statue:
     --------
     >>> import dovetail as dt
     >>> from tempfile import TemporaryDirectory
-    >>> statue = dt.sculpt("y1 = x1 & x2", [4], unit_steps=[0.5], edge_steps=[0.1], progress=False)
+    >>> sculpture = dt.sculpt("y1 = x1 & x2", [4], unit_steps=[0.5], edge_steps=[0.1], progress=False)
     >>> with TemporaryDirectory() as folder:
-    ...     again = open_statue(statue.save(f"{folder}/and.safetensors"))
-    >>> again.edges == statue.edges, again.hierarchy == statue.hierarchy, again.history == statue.history
+    ...     again = open_sculpture(sculpture.save(f"{folder}/and.safetensors"))
+    >>> again.edges == sculpture.edges, again.hierarchy == sculpture.hierarchy, again.history == sculpture.history
     (True, True, True)
     """
     path = Path(path)
@@ -83,7 +84,7 @@ def open_statue(path: str | Path) -> Statue:
         if set(masks) != set(state) or any(masks[name].shape != state[name].shape for name in state):
             raise ValueError("its masks do not fit its weights")
         order = list(network.state_dict())
-        return Statue(
+        return Sculpture(
             take(content, "task", str), whole(content["seed"]), network, {name: masks[name] for name in order},
             content["outcome"], number(content["accuracy"]), number(content["threshold"]),
             tuple(Accepted(**step) for step in content["history"]), content["unit_step"], content["edge_step"],

@@ -17,7 +17,7 @@ from ..nets import NetSpec
 from ..population import Adam
 from ..population.checks import check_count, check_device, check_seeds
 from ..population.drill import Drilling
-from .choice import make_statue
+from .choice import make_sculpture
 from .modules.detect import detect_modules
 from .pruning.grid import sculpt_cells
 from .pruning.presets import (
@@ -31,7 +31,7 @@ from .pruning.presets import (
 from .pruning.problem import Problem, Task, problem_of
 from .pruning.progress import SearchProgress
 from .pruning.start import builder_of, fresh_networks, read_network
-from .statue import Statue
+from .sculpture import Sculpture
 
 
 class SculptOptions(TypedDict, total=False):
@@ -54,7 +54,7 @@ class SculptOptions(TypedDict, total=False):
 
 def sculpt(
     task: Task, hidden: Sequence[int] | str = (24,), *, seed: int = 0, **options: Unpack[SculptOptions]
-) -> Statue:
+) -> Sculpture:
     """Prune a network to the fewest units and edges that still do a task.
 
     The network is trained, then loses hidden units by how little the loss hangs on them until the task is no longer
@@ -86,8 +86,8 @@ def sculpt(
 
     Returns
     -------
-    Statue
-        The network, its masks, density, history and hierarchy of modules. `Statue.outcome` says if nothing could be
+    Sculpture
+        The network, its masks, density, history and hierarchy of modules. `Sculpture.outcome` says if nothing could be
         pruned, or if not even the dense network did the task.
 
     References
@@ -98,8 +98,8 @@ def sculpt(
     Examples
     --------
     >>> import dovetail as dt
-    >>> statue = dt.sculpt([4, 2, 4], hidden=[24], seed=0, unit_steps=[0.5], edge_steps=[0.01], progress=False)
-    >>> statue.outcome, statue.accuracy, statue.density < 0.2
+    >>> sculpture = dt.sculpt([4, 2, 4], hidden=[24], seed=0, unit_steps=[0.5], edge_steps=[0.01], progress=False)
+    >>> sculpture.outcome, sculpture.accuracy, sculpture.density < 0.2
     ('sculpted', 1.0, True)
     """
     return sculpt_seeds(task, hidden, [seed], **options)[0]
@@ -107,7 +107,7 @@ def sculpt(
 
 def sculpt_seeds(
     task: Task, hidden: Sequence[int] | str, seeds: Sequence[int], **options: Unpack[SculptOptions]
-) -> list[Statue]:
+) -> list[Sculpture]:
     """Sculpt a network for each of several seeds, all of them in lockstep.
 
     Everything is as in `sculpt`, which does this for one seed.
@@ -116,8 +116,8 @@ def sculpt_seeds(
     --------
     >>> import dovetail as dt
     >>> from dovetail.sculpting import sculpt_seeds
-    >>> statues = sculpt_seeds("y1 = x1 & x2", [4], seeds=[0, 1], unit_steps=[0.5], edge_steps=[0.1], progress=False)
-    >>> [statue.seed for statue in statues]
+    >>> sculptures = sculpt_seeds("y1 = x1 & x2", [4], seeds=[0, 1], unit_steps=[0.5], edge_steps=[0.1], progress=False)
+    >>> [sculpture.seed for sculpture in sculptures]
     [0, 1]
     """
     for name in options:
@@ -144,7 +144,9 @@ def sculpt_seeds(
             stack, seeds, problem.to(device), how, unit_steps=steps[0], edge_steps=steps[1],
             trained=network is not None, news=bar.news,
         )  # fmt: skip
-    return [make_statue(cells, place, problem, seeds, build, steps, detection) for place in range(len(seeds))]
+    return [
+        make_sculpture(cells, place, problem, seeds, build, steps, detection) for place in range(len(seeds))
+    ]
 
 
 def _widths(hidden: Sequence[int] | str | int) -> list[int]:

@@ -254,7 +254,7 @@ def _generalist(
         data,
         epochs=settings.epochs,
         batch_size=settings.batch_size,
-        optimiser=Adam(lr=settings.lr),
+        optimizer=Adam(lr=settings.lr),
         objective=partial(rewarded_cross_entropy, temperature=basis.temperature),
         own={"rewarded": torch.ones(1, len(basis.classes), dtype=torch.bool)},
         metrics={},

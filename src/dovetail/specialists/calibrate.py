@@ -42,16 +42,16 @@ def fit_coefficients(
     def mixed() -> State:
         return {name: torch.tensordot(factors, tensor, dims=1) for name, tensor in stack.items()} | buffers
 
-    optimiser = torch.optim.LBFGS([factors], max_iter=iterations, line_search_fn="strong_wolfe")
+    optimizer = torch.optim.LBFGS([factors], max_iter=iterations, line_search_fn="strong_wolfe")
 
     def loss() -> Tensor:
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         log_p = F.log_softmax(functional_call(network, mixed(), (x,)) / basis.temperature, 1)
         value = F.kl_div(log_p, target, log_target=True, reduction="batchmean")
         value.backward()
         return value
 
-    optimiser.step(loss)
+    optimizer.step(loss)
     found = factors.detach()
     # A line search that fails leaves NaN; adding the weights as they are is always possible.
     return tuple(found.tolist()) if bool(found.isfinite().all()) else (1.0,) * len(states)

@@ -17,8 +17,8 @@ from torch import Tensor
 
 from ..data.dataset import is_finite
 from ..errors import FileFormatError
-from ..file_header import KEY
-from ..writing import write_tensors
+from ..io.header import KEY
+from ..io.write import write_tensors
 from .basis import Basis
 from .composite import Composite
 from .manifest import Manifest, read_manifest, write_manifest

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from .._version import __version__
 from ..errors import DovetailError, FileFormatError, SpecError
+from ..io.fields import number, parse, refuse_newer, take, whole
 from ..nets import NetSpec
-from ..reading import number, parse, refuse_newer, take, whole
 from .basis import Basis
 from .composite import METHODS, Composite
 from .merge import check_keep, check_weights
@@ -72,10 +72,10 @@ def read_manifest(text: str) -> Manifest:
     if not isinstance(content, dict):
         raise FileFormatError("its manifest is not a JSON object")
     schema = content.get("schema")
-    if schema == "dovetail.statue/1":
+    if schema == "dovetail.sculpture/1":
         raise FileFormatError(
-            "it is a sculpted network, no specialist or composite; dovetail.sculpting.open_statue reads it, dovetail "
-            "inspect shows it"
+            "it is a sculpted network, no specialist or composite; dovetail.sculpting.open_sculpture reads it, "
+            "dovetail inspect shows it"
         )
     refuse_newer(content, SCHEMA)
     if schema != SCHEMA:

@@ -9,9 +9,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ..axes import new_axes, plain_frame
-from ..colours import GREY, line_colours
 from ..errors import unknown_name
+from ..plotting import GREY, line_colours, new_axes, plain_frame
 from .connectivity import TOLERANCE
 from .plot_style import (
     HISTORY_LABELS,

@@ -62,7 +62,7 @@ def train_rounds(
             data,
             epochs=settings.epochs if last else settings.round_epochs,
             batch_size=settings.batch_size,
-            optimiser=Adam(lr=settings.lr),
+            optimizer=Adam(lr=settings.lr),
             objective=objective(settings.loss, settings.temperature),
             own={"rewarded": rewarded},
             subsets=subsets,

@@ -15,9 +15,8 @@ import time
 from importlib import import_module
 from typing import Any, BinaryIO, NoReturn
 
-from ..errors import DovetailError
-from ..full_memory import memory_is_full
-from ..plain_json import plain_json
+from ..errors import DovetailError, memory_is_full
+from ..io.fields import nan_to_null
 
 _PAUSE = 0.1
 """Seconds between two messages about progress; what comes faster nobody sees."""
@@ -59,7 +58,7 @@ class _Line:
             self._send(message)
 
     def _send(self, message: dict[str, object]) -> None:
-        self._out.write(json.dumps(plain_json(message)).encode() + b"\n")
+        self._out.write(json.dumps(nan_to_null(message)).encode() + b"\n")
         self._out.flush()
 
 

@@ -17,7 +17,7 @@ from typing import Any, Literal
 from pydantic import BaseModel
 
 from ..errors import DovetailError, unknown_name
-from ..plain_json import plain_json
+from ..io.fields import nan_to_null
 from .job_kinds import KINDS
 from .missing import MissingError
 
@@ -91,7 +91,7 @@ class Job:
         assert process.stdin is not None
         assert process.stdout is not None
         with contextlib.suppress(OSError):  # it died before it could read; its status says so below
-            process.stdin.write(json.dumps(plain_json(dict(settings))).encode() + b"\n")
+            process.stdin.write(json.dumps(nan_to_null(dict(settings))).encode() + b"\n")
             process.stdin.flush()  # and left open: its end is how the job learns that the server has gone
         error = None
         while not self._answered and (message := process.stdout.readline(_LONGEST_LINE + 1)):

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ...graph.structure import Floats, Indices, NetworkGraph
 from ..checks import whole_number
-from ..graph.structure import Floats, Indices, NetworkGraph
 from .eigenvectors import Spectrum, spectrum_of_adjacency, spectrum_of_halves
 from .halves import Precision, halves_of
 from .kmeans import kmeans

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from ...errors import ShapeError
-from ...prune import Layer, layer_chain
+from ...graph.layers import Layer, layer_chain
 from .checks import check_stacked
 
 

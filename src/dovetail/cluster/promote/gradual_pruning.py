@@ -21,7 +21,7 @@ def kernels(params: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 @dataclass(frozen=True)
 class GradualPruning:
-    """A cubic schedule of pruning over a number of steps, as TensorFlow's model optimisation does it.
+    """A cubic schedule of pruning over a number of steps, as TensorFlow's model optimization does it.
 
     Every layer is pruned by itself, to the same sparsity; biases stay.
 

@@ -8,9 +8,9 @@ import torch
 from torch import Tensor, nn
 
 from ...errors import SpecError
+from ...graph.layers import Layer
 from ...population.checks import check_seeds
 from ...population.noise import Noise, member_keys
-from ...prune import Layer
 from ..checks import whole_number
 from .checks import number_per_network, stacked_alone
 from .connections import weighted_chain

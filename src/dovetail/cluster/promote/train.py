@@ -57,7 +57,7 @@ def train_networks(
 
     All networks train as one population. There is no validation: they train on the training and the validation split
     together, which is the whole official training set, and keep their last weights, as in the paper. Pruning takes the
-    smallest weights of every layer, the output's too, never biases, and starts with a fresh optimiser.
+    smallest weights of every layer, the output's too, never biases, and starts with a fresh optimizer.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ def train_networks(
             rescale_stacked_(population.params, members=rescaled)
             hooks = (*hooks, rescale)
         population.fit(
-            train, epochs=epochs, batch_size=batch_size, optimiser=Adam(lr=lr, eps=_KERAS_EPSILON), penalty=penalty,
+            train, epochs=epochs, batch_size=batch_size, optimizer=Adam(lr=lr, eps=_KERAS_EPSILON), penalty=penalty,
             own=own, augment=augment, after_step=_in_turn(hooks), stream=stream, progress=progress and title,
         )  # fmt: skip
         # A copy, because training goes on from here.

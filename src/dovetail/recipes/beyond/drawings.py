@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ...axes import plain_frame
-from ...colours import GREY, LINE_COLOURS
+from ...plotting import GREY, LINE_COLOURS, plain_frame
 from .findings import VIEWS, Composed
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from ...axes import plain_frame
-from ...colours import GREY, LINE_COLOURS
+from ...plotting import GREY, LINE_COLOURS, plain_frame
 from ..unit import Finished, Row
 from .cells import StageName
 from .lines import Line, row_of

@@ -12,9 +12,9 @@ from scipy.sparse.csgraph import connected_components
 from torch import Tensor, nn
 
 from ...cluster import Clusterability, NetworkGraph, clusterability, network_graph
-from ...cluster.graph.weighted import Norm
 from ...cluster.shuffle import Shuffle
 from ...errors import unknown_name
+from ...graph.weighted import Norm
 from ...nets import NetSpec
 from ..unit import plain_numbers
 from .data_sizes import DataSize

@@ -118,8 +118,7 @@ def _cells(line: Line, finished: Sequence[Finished]) -> list[Cell]:
 def _draw(ax: Axes, line: Line, finished: Sequence[Finished]) -> None:
     from matplotlib.ticker import MaxNLocator
 
-    from ...axes import plain_frame
-    from ...colours import GREY, LINE_COLOURS
+    from ...plotting import GREY, LINE_COLOURS, plain_frame
 
     row = row_of(line, finished)
     if row:

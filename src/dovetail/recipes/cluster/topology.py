@@ -117,8 +117,7 @@ def _cells(lines: Sequence[Line], finished: Sequence[Finished]) -> list[Cell]:
 
 def _draw(ax: Axes, measures: Sequence[Row]) -> None:
     """Draw a row for each network: bars are the mean of its copies with two standard deviations to either side."""
-    from ...axes import plain_frame
-    from ...colours import LINE_COLOURS
+    from ...plotting import LINE_COLOURS, plain_frame
 
     networks = range(len(measures[0]["ncut"]))
     for found, name, colour, lift in zip(

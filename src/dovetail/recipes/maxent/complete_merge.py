@@ -72,7 +72,7 @@ def merged_by(row: Row) -> dict[str, list[float]]:
 
 def figures(finished: Sequence[Finished]) -> Iterable[tuple[str, Figure]]:
     """Draw Figure 4: a panel for each model, a colour for each data set."""
-    from ...colours import line_colours
+    from ...plotting import line_colours
     from .drawing import draw_steps, panels
 
     rows = finished_rows(conditions, finished)

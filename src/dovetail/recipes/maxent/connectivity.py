@@ -104,8 +104,7 @@ def _draw(ax: Axes, path: dict[str, Any]) -> None:
     """Draw mean and sd over seeds along a path, on both splits."""
     import numpy as np
 
-    from ...axes import plain_frame
-    from ...colours import GREY, line_colours
+    from ...plotting import GREY, line_colours, plain_frame
 
     for split, colour in zip(("train", "test"), line_colours(2), strict=True):
         values = np.array(path[split], dtype=float)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ...axes import plain_frame
+from ...plotting import plain_frame
 from ..unit import Row
 from .samples import steps
 
@@ -58,7 +58,7 @@ def draw_confusion(ax: Axes, rewarded: Sequence[int], counts: Sequence[Sequence[
 
 def steps_figure(lines: Sequence[tuple[str, Row]]) -> Figure:
     """Draw entropy and accuracy side by side over the number of specialists merged, a line for each label."""
-    from ...colours import line_colours
+    from ...plotting import line_colours
 
     figure, axes = panels(2, columns=2, size=(4.4, 3.2))
     for ax, metric in zip(axes, ("entropy", "accuracy"), strict=True):

@@ -22,7 +22,7 @@ def run(settings: Settings, device: torch.device) -> Row:
         data,
         epochs=settings["epochs"],
         batch_size=settings["batch_size"],
-        optimiser=Adam(lr=settings["lr"]),
+        optimizer=Adam(lr=settings["lr"]),
         monitor=settings["monitor"],
         patience=settings["patience"],
         progress=False,

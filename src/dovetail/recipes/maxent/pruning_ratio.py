@@ -88,8 +88,7 @@ def figures(finished: Sequence[Finished]) -> Iterable[tuple[str, Figure]]:
 
 
 def _cnn_figure(rows: Sequence[tuple[Condition, Row]]) -> Figure:
-    from ...axes import plain_frame
-    from ...colours import line_colours
+    from ...plotting import line_colours, plain_frame
     from .drawing import panels
 
     figure, (ax,) = panels(1, size=(6.2, 3.4))

@@ -91,8 +91,7 @@ def figures(finished: Sequence[Finished]) -> Iterable[tuple[str, Figure]]:
     """Draw Figure 3: what pruning does for pairs of images, with the max-entropy loss."""
     from matplotlib.patches import Patch
 
-    from ...axes import plain_frame
-    from ...colours import GREY, LINE_COLOURS
+    from ...plotting import GREY, LINE_COLOURS, plain_frame
     from .drawing import panels
 
     rows = [

@@ -173,8 +173,7 @@ def _columns(point: Point, rows: dict[Unit, Row]) -> dict[str, Quantity | None]:
 
 def figures(finished: Sequence[Finished]) -> Iterable[tuple[str, Figure]]:
     """Draw accuracy over width for MLPs, a panel for each data set, a colour for each depth."""
-    from ...axes import plain_frame
-    from ...colours import line_colours
+    from ...plotting import line_colours, plain_frame
     from .drawing import panels
 
     measured = [(point, columns) for point, columns in _measured(finished) if point.model != "cnn"]

@@ -29,7 +29,7 @@ def success_bars(cells: Sequence[Cell], *, x: str, panel: str) -> Figure:
     """
     from matplotlib.figure import Figure
 
-    from ...axes import plain_frame
+    from ...plotting import plain_frame
 
     panels = _labels(cells, panel)
     places = _labels(cells, x)
@@ -53,7 +53,7 @@ def success_bars(cells: Sequence[Cell], *, x: str, panel: str) -> Figure:
 
 
 def _draw_pair(ax: Axes, place: int, cell: Cell) -> None:
-    from ...colours import GREY, LINE_COLOURS
+    from ...plotting import GREY, LINE_COLOURS
 
     both = [("ours", cell.ours, LINE_COLOURS[0]), ("published", cell.published, GREY)]
     there = [(label, quantity, colour) for label, quantity, colour in both if quantity is not None]

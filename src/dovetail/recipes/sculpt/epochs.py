@@ -27,11 +27,11 @@ def fewest_epochs(
     problem = replace(problem_of(task), noise=settings["noise"]).to(device)
     allowed = errors_allowed(settings["threshold"], problem.answers)
     build = builder_of([problem.inputs, *settings["hidden"], problem.outputs])
-    optimiser = Adam(lr=settings["lr"], weight_decay=settings["weight_decay"])
+    optimizer = Adam(lr=settings["lr"], weight_decay=settings["weight_decay"])
     seeds, learned = list(settings["seeds"]), 0
     for epochs in settings["epochs"]:
         networks = fresh_networks(build, seeds, problem, device)
-        how = Drilling(epochs, min(settings["batch_size"], len(problem.train)), optimiser, problem.noise)
+        how = Drilling(epochs, min(settings["batch_size"], len(problem.train)), optimizer, problem.noise)
         drill = Drill(networks, seeds, problem.train, problem.val, how)
         # The stream of the search's own dense networks, so that these learn as well.
         learned = int((drill.train(0).wrong <= allowed).sum())

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from ...axes import plain_frame
-from ...colours import GREY, LINE_COLOURS
+from ...plotting import GREY, LINE_COLOURS, plain_frame
 from ..unit import Row
 from .lines import Line, values
 

@@ -46,13 +46,13 @@ def run(settings: Settings, device: torch.device) -> Row:
     options = SculptOptions(epochs=epochs, device=device, progress=False)
     for name in _OPTIONS:
         options[name] = settings[name]  # type: ignore[literal-required]
-    statues = sculpt_seeds(task, settings["hidden"], settings["seeds"], **options)
+    sculptures = sculpt_seeds(task, settings["hidden"], settings["seeds"], **options)
     choices = list(choices_of(settings["choices"]))
     return {
         "epochs": epochs,
-        "learned": sum(statue.outcome != "not learned" for statue in statues),
-        "trials": [trial_of(statue, planted, choices) for statue in statues],
-        "example": example_of(statues[0]),
+        "learned": sum(sculpture.outcome != "not learned" for sculpture in sculptures),
+        "trials": [trial_of(sculpture, planted, choices) for sculpture in sculptures],
+        "example": example_of(sculptures[0]),
     }
 
 

@@ -11,7 +11,7 @@ from ...data.boolean import Planted
 from ...sculpting import (
     Hierarchy,
     Match,
-    Statue,
+    Sculpture,
     compare,
     detect_modules,
     input_separability,
@@ -25,39 +25,39 @@ _MOST_PRODUCTS = 256
 """Path products are kept for small tasks only."""
 
 
-def trial_of(statue: Statue, planted: Planted, choices: Iterable[Choice]) -> dict[str, Any]:
+def trial_of(sculpture: Sculpture, planted: Planted, choices: Iterable[Choice]) -> dict[str, Any]:
     """Return one network's entry: what was left of it, and whether that shows what was planted.
 
     ``at_depth`` has the verdicts against the structure that networks of this depth can show, ``full`` those against
     the whole. A network that does not do the task shows nothing.
     """
-    hierarchy = statue.hierarchy
-    learned = statue.outcome != "not learned"
+    hierarchy = sculpture.hierarchy
+    learned = sculpture.outcome != "not learned"
     return {
-        "seed": statue.seed,
-        "outcome": statue.outcome,
-        "accuracy": round(statue.accuracy, 6),
-        "edges": statue.edges,
-        "units": list(statue.units),
-        "tied": statue.tied,
-        "cell": [statue.unit_step, statue.edge_step],
+        "seed": sculpture.seed,
+        "outcome": sculpture.outcome,
+        "accuracy": round(sculpture.accuracy, 6),
+        "edges": sculpture.edges,
+        "units": list(sculpture.units),
+        "tied": sculpture.tied,
+        "cell": [sculpture.unit_step, sculpture.edge_step],
         "modules": _modules(hierarchy),
         "distances_tied": any(clustering.tied for clustering in hierarchy.clusterings),
         "at_depth": _verdicts(hierarchy, planted, None, learned=learned),
         "full": _verdicts(hierarchy, planted, "any", learned=learned),
-        "needed": units_needed(statue.network).tolist(),
-        "separability": _separability(statue, planted),
+        "needed": units_needed(sculpture.network).tolist(),
+        "separability": _separability(sculpture, planted),
         "choices": {
-            str(choice): learned and compare(_detect(statue, choice), planted).whole for choice in choices
+            str(choice): learned and compare(_detect(sculpture, choice), planted).whole for choice in choices
         },
     }
 
 
-def example_of(statue: Statue) -> dict[str, Any]:
+def example_of(sculpture: Sculpture) -> dict[str, Any]:
     """Return what pictures of one network need."""
-    products = path_products(statue.network)
+    products = path_products(sculpture.network)
     return {
-        "hierarchy": statue.hierarchy.to_json() if statue.outcome == "sculpted" else None,
+        "hierarchy": sculpture.hierarchy.to_json() if sculpture.outcome == "sculpted" else None,
         "products": [[_short(value) for value in row] for row in products.tolist()]
         if products.size <= _MOST_PRODUCTS
         else None,
@@ -84,11 +84,11 @@ def _modules(hierarchy: Hierarchy) -> list[dict[str, Any]]:
     ]
 
 
-def _separability(statue: Statue, planted: Planted) -> dict[str, Any] | None:
+def _separability(sculpture: Sculpture, planted: Planted) -> dict[str, Any] | None:
     """Return the tests for separable inputs, for tasks whose modules go from inputs to outputs of their own."""
     if len(planted) < 2 or not all(module.inputs and module.outputs for module in planted):
         return None
-    found = input_separability(statue.network, planted)
+    found = input_separability(sculpture.network, planted)
     return {
         "rejected": found.rejected,
         "t": [_short(test.t) for test in found],
@@ -98,11 +98,11 @@ def _separability(statue: Statue, planted: Planted) -> dict[str, Any] | None:
     }
 
 
-def _detect(statue: Statue, choice: Choice) -> Hierarchy:
+def _detect(sculpture: Sculpture, choice: Choice) -> Hierarchy:
     return detect_modules(
-        list(statue.hierarchy.connections),
-        modularity_threshold=statue.modularity_threshold,
-        merge_threshold=statue.merge_threshold,
+        list(sculpture.hierarchy.connections),
+        modularity_threshold=sculpture.modularity_threshold,
+        merge_threshold=sculpture.merge_threshold,
         linkage=choice.linkage,  # type: ignore[arg-type]
         distance=choice.distance,  # type: ignore[arg-type]
         score=choice.score,  # type: ignore[arg-type]

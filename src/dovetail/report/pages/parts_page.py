@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from ...data import Dataset, catalogue, load_here
 from ...data.text import read_text
 from ...errors import DataError, unknown_name
-from ...how_made import hardware, versions
+from ...io.provenance import hardware, versions
 from ...population.progress import FitProgress
 from ...specialists import Composite, Part, Score, Specialist
 from ...specialists.suitable_data import check_data, data_note

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ...sculpting import Hierarchy, Statue
+from ...sculpting import Hierarchy, Sculpture
 from ..page import Page
-from ..sections import add_made, add_modules, add_statues
+from ..sections import add_made, add_modules, add_sculptures
 from ..sources import SculptureSource
 
 if TYPE_CHECKING:
@@ -18,10 +18,10 @@ _MOST_CLUSTERED = 60
 
 def sculpture_page(source: SculptureSource) -> Page:
     """Return a page with the networks, their modules, and how they came about."""
-    statues = list(source.statues.values())
+    sculptures = list(source.sculptures.values())
     page = Page(_title(source), _intro(source))
-    if statues:
-        add_statues(page, statues)
+    if sculptures:
+        add_sculptures(page, sculptures)
     if source.hierarchies:
         outputs = {name: _output_names(source, hierarchy) for name, hierarchy in source.hierarchies.items()}
         add_modules(page, source.hierarchies, outputs)
@@ -30,14 +30,14 @@ def sculpture_page(source: SculptureSource) -> Page:
 
 
 def _title(source: SculptureSource) -> str:
-    tasks = {statue.task for statue in source.statues.values()}
+    tasks = {sculpture.task for sculpture in source.sculptures.values()}
     if not tasks:
         return f"The modules of {source.path.stem}"
     return f"{tasks.pop()}, sculpted" if len(tasks) == 1 else "Sculpted networks"
 
 
 def _intro(source: SculptureSource) -> str:
-    count = len(source.statues)
+    count = len(source.sculptures)
     if not count:
         return "Modules found in a network, and how they feed one another."
     networks = "A network" if count == 1 else f"{count} networks"
@@ -46,20 +46,20 @@ def _intro(source: SculptureSource) -> str:
 
 def _output_names(source: SculptureSource, hierarchy: Hierarchy) -> Sequence[str] | None:
     """Return what the outputs are called, if the network that was drawn knows it."""
-    for statue in source.statues.values():
-        if statue.outcome != "not learned" and statue.hierarchy is hierarchy:
-            return statue.output_names
+    for sculpture in source.sculptures.values():
+        if sculpture.outcome != "not learned" and sculpture.hierarchy is hierarchy:
+            return sculpture.output_names
     return None
 
 
 def _facts(source: SculptureSource) -> dict[str, object]:
     facts: dict[str, object] = dict(source.config)
-    if source.statues:
-        some = list(source.statues.values())
+    if source.sculptures:
+        some = list(source.sculptures.values())
         facts |= {
-            "seeds": [statue.seed for statue in some],
+            "seeds": [sculpture.seed for sculpture in some],
             "units before pruning": ", ".join(dict.fromkeys("-".join(map(str, s.widths)) for s in some)),
-            "accuracy asked for": ", ".join(dict.fromkeys(f"{statue.threshold:g}" for statue in some)),
+            "accuracy asked for": ", ".join(dict.fromkeys(f"{sculpture.threshold:g}" for sculpture in some)),
         }
     facts["dovetail"] = ", ".join(source.versions) or None
     return facts
@@ -68,10 +68,10 @@ def _facts(source: SculptureSource) -> dict[str, object]:
 def _details(source: SculptureSource) -> dict[str, pd.DataFrame]:
     import pandas as pd
 
-    if len(source.statues) == 1:
-        (statue,) = source.statues.values()
-        return {"Pruning, phase by phase: what was left at its end.": _phases(statue)}
-    if source.statues:
+    if len(source.sculptures) == 1:
+        (sculpture,) = source.sculptures.values()
+        return {"Pruning, phase by phase: what was left at its end.": _phases(sculpture)}
+    if source.sculptures:
         return {}
     (found,) = source.hierarchies.values()
     rows = [
@@ -82,12 +82,12 @@ def _details(source: SculptureSource) -> dict[str, pd.DataFrame]:
     return {"How each layer was clustered, inputs first.": pd.DataFrame(rows)} if rows else {}
 
 
-def _phases(statue: Statue) -> pd.DataFrame:
+def _phases(sculpture: Sculpture) -> pd.DataFrame:
     """Return the last accepted step of each phase."""
     import pandas as pd
 
-    last = {step.phase: step for step in statue.history}
-    steps = {phase: sum(step.phase == phase for step in statue.history) for phase in last}
+    last = {step.phase: step for step in sculpture.history}
+    steps = {phase: sum(step.phase == phase for step in sculpture.history) for phase in last}
     return pd.DataFrame(
         [
             {"phase": phase, "accepted steps": steps[phase], "hidden units": step.units, "edges": step.edges,

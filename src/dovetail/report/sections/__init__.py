@@ -7,7 +7,7 @@ from .confusions import add_confusions
 from .connectivity import add_paths
 from .made import add_made
 from .merging import add_merge_curves
-from .modules import add_modules, add_statues
+from .modules import add_modules, add_sculptures
 from .null import add_null
 from .pictures import add_pictures
 from .results import add_results
@@ -25,6 +25,6 @@ __all__ = [
     "add_paths",
     "add_pictures",
     "add_results",
+    "add_sculptures",
     "add_specialists",
-    "add_statues",
 ]

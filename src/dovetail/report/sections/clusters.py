@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ...reading import number, take
+from ...io.fields import number, take
 from ..charts_cluster import composition_chart
 from ..page import Page
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ...sculpting import Hierarchy, Statue
+from ...sculpting import Hierarchy, Sculpture
 from ..hierarchy_view import hierarchy_fragment
 from ..page import Page
 
@@ -12,27 +12,27 @@ MOST_DRAWN = 6
 _MOST_ROWS = 300
 
 
-def add_statues(page: Page, statues: Sequence[Statue]) -> None:
+def add_sculptures(page: Page, sculptures: Sequence[Sculpture]) -> None:
     """Add a table of sculpted networks, a row each."""
     import pandas as pd
 
     page.heading("Sculpted networks")
     rows = [
         {
-            "seed": statue.seed,
-            "outcome": statue.outcome,
-            "accuracy": statue.accuracy,
-            "units": "-".join(map(str, statue.units)),
-            "edges": statue.edges,
-            "density": statue.density,
-            "modules": len(statue.hierarchy.modules) if statue.outcome != "not learned" else None,
-            "tied cells": statue.tied,
+            "seed": sculpture.seed,
+            "outcome": sculpture.outcome,
+            "accuracy": sculpture.accuracy,
+            "units": "-".join(map(str, sculpture.units)),
+            "edges": sculpture.edges,
+            "density": sculpture.density,
+            "modules": len(sculpture.hierarchy.modules) if sculpture.outcome != "not learned" else None,
+            "tied cells": sculpture.tied,
         }
-        for statue in statues[:_MOST_ROWS]
+        for sculpture in sculptures[:_MOST_ROWS]
     ]
     frame = pd.DataFrame(rows)
     frame["modules"] = frame["modules"].astype("Int64")
-    more = f" {len(statues) - len(rows)} more are left out." if len(statues) > len(rows) else ""
+    more = f" {len(sculptures) - len(rows)} more are left out." if len(sculptures) > len(rows) else ""
     page.table(
         frame,
         "Accuracy on the validation split; units with edges in each layer, inputs first; density is the share of edges "

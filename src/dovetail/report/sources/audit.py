@@ -9,7 +9,7 @@ from ...cluster.audit_folder import FILE
 from ...cluster.lesions import SCHEMA as LESIONS_SCHEMA
 from ...cluster.result import SCHEMA
 from ...errors import FileFormatError
-from ...reading import number, parse, refuse_newer, take, whole
+from ...io.fields import number, parse, refuse_newer, take, whole
 
 
 @dataclass(frozen=True)

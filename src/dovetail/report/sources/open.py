@@ -8,12 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from ...errors import DovetailError, FileFormatError
-from ...file_header import read_header
+from ...io.header import read_header
 from .audit import AuditSource, audit_file, read_audit
 from .each_file import read_each
 from .parts import PartsSource, is_part, read_parts
 from .run import RunSource, is_run, read_run
-from .sculpture import SculptureSource, is_hierarchy, is_statue, read_modules, read_statues
+from .sculpture import SculptureSource, is_hierarchy, is_sculpture, read_modules, read_sculptures
 
 Source = RunSource | PartsSource | SculptureSource | AuditSource
 
@@ -48,8 +48,8 @@ def _file(path: Path) -> Source:
         header = read_header(path)
         if is_part(header):
             return read_parts(path, [path])
-        if is_statue(header):
-            return read_statues(path, [path])
+        if is_sculpture(header):
+            return read_sculptures(path, [path])
         raise DovetailError(
             f"{path} holds weights, and nothing that says of what; look into them with dovetail audit or dovetail "
             "modules first, and report on what these write"
@@ -64,7 +64,7 @@ def _file(path: Path) -> Source:
 def _folder(path: Path) -> Source:
     headers, damaged = read_each(_tensor_files(path), read_header)
     parts = [file for file, header in headers.items() if is_part(header)]
-    statues = [file for file, header in headers.items() if is_statue(header)]
+    sculptures = [file for file, header in headers.items() if is_sculpture(header)]
     modules = sorted(file for file in path.glob("*.json") if is_hierarchy(file))
     audit = audit_file(path)
     found: dict[str, Callable[[], Source]] = {}
@@ -76,9 +76,9 @@ def _folder(path: Path) -> Source:
         found[f"specialists ({parts[0].name}{', ...' if len(parts) > 1 else ''})"] = lambda: read_parts(
             path, parts
         )
-    if statues:
-        found[f"sculpted networks ({statues[0].name}{', ...' if len(statues) > 1 else ''})"] = lambda: (
-            read_statues(path, statues)
+    if sculptures:
+        found[f"sculpted networks ({sculptures[0].name}{', ...' if len(sculptures) > 1 else ''})"] = lambda: (
+            read_sculptures(path, sculptures)
         )
     elif len(modules) == 1:
         found[f"modules ({modules[0].name})"] = lambda: read_modules(modules[0])
@@ -124,7 +124,7 @@ def _is_source(folder: Path) -> bool:
         headers, _ = read_each(_tensor_files(folder)[:1], read_header)
     except OSError:
         return False
-    return any(is_part(header) or is_statue(header) for header in headers.values())
+    return any(is_part(header) or is_sculpture(header) for header in headers.values())
 
 
 def _tensor_files(folder: Path) -> list[Path]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...errors import FileFormatError
-from ...file_header import read_header
+from ...io.header import read_header
 from ...specialists import Composite, Specialist, open_file
 from ...specialists.manifest import SCHEMA
 from .each_file import read_each

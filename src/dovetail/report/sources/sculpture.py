@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ...errors import DovetailError, FileFormatError
-from ...file_header import read_header
-from ...reading import parse
-from ...sculpting import Hierarchy, Statue, open_statue
+from ...io.fields import parse
+from ...io.header import read_header
+from ...sculpting import Hierarchy, Sculpture, open_sculpture
 from ...sculpting.files import SCHEMA
 from ...sculpting.modules.hierarchy_json import SCHEMA as HIERARCHY_SCHEMA
 from ...sculpting.modules.hierarchy_json import read_hierarchy
@@ -26,7 +26,7 @@ class SculptureSource:
     ----------
     path : Path
         The file or folder.
-    statues : dict of str to Statue
+    sculptures : dict of str to Sculpture
         Networks by file.
     hierarchies : dict of str to Hierarchy
         What to draw, by a name for readers.
@@ -41,7 +41,7 @@ class SculptureSource:
     """
 
     path: Path
-    statues: dict[str, Statue]
+    sculptures: dict[str, Sculpture]
     hierarchies: dict[str, Hierarchy]
     config: dict[str, object] = field(default_factory=dict)
     versions: tuple[str, ...] = ()
@@ -49,7 +49,7 @@ class SculptureSource:
     damaged: tuple[str, ...] = ()
 
 
-def is_statue(header: dict[str, object]) -> bool:
+def is_sculpture(header: dict[str, object]) -> bool:
     """Whether a file with this header holds a sculpted network."""
     return header.get("schema") == SCHEMA
 
@@ -63,7 +63,7 @@ def is_hierarchy(path: Path) -> bool:
         return False
 
 
-def read_statues(path: Path, files: list[Path]) -> SculptureSource:
+def read_sculptures(path: Path, files: list[Path]) -> SculptureSource:
     """Read sculpted networks, and the settings in their folder.
 
     Raises
@@ -71,22 +71,24 @@ def read_statues(path: Path, files: list[Path]) -> SculptureSource:
     FileFormatError
         When all files are damaged, with the name of the first; or the modules of one cannot be found.
     """
-    found, damaged = read_each(files[:MOST_FILES], open_statue)
+    found, damaged = read_each(files[:MOST_FILES], open_sculpture)
     if not found:
         raise FileFormatError(damaged[0])
     drawn: dict[str, Hierarchy] = {}
-    for file, statue in found.items():
-        if statue.outcome == "not learned":
+    for file, sculpture in found.items():
+        if sculpture.outcome == "not learned":
             continue
-        name = statue.task if len(found) == 1 else f"seed {statue.seed}"
+        name = sculpture.task if len(found) == 1 else f"seed {sculpture.seed}"
         try:
-            drawn[file.stem if name in drawn else name] = statue.hierarchy
+            drawn[file.stem if name in drawn else name] = sculpture.hierarchy
         except (DovetailError, ValueError) as error:
             raise FileFormatError(f"the modules of {file.name!r} cannot be found: {error}") from error
     versions = tuple(dict.fromkeys(str(read_header(file).get("dovetail", "unknown")) for file in found))
     config = _config(path / "config.json") if path.is_dir() else {}
-    statues = {file.name: statue for file, statue in found.items()}
-    return SculptureSource(path, statues, drawn, config, versions, max(0, len(files) - MOST_FILES), damaged)
+    sculptures = {file.name: sculpture for file, sculpture in found.items()}
+    return SculptureSource(
+        path, sculptures, drawn, config, versions, max(0, len(files) - MOST_FILES), damaged
+    )
 
 
 def read_modules(path: Path) -> SculptureSource:

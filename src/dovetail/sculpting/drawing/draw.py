@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from ...colours import GREY
 from ...errors import ShapeError, unknown_name
+from ...plotting import GREY
 from ..modules.hierarchy import Hierarchy
 from .draw_sheet import Sheet
 from .draw_text import write_texts

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...colours import LINE_COLOURS
 from ...errors import ShapeError
+from ...plotting import LINE_COLOURS
 from ..modules.hierarchy import Hierarchy, Unit
 
 MODULE_COLOURS = (*LINE_COLOURS, "#882211", "#8B2BE2", "#99BB66", "#554466", "#4433AA", "#A58BFF")

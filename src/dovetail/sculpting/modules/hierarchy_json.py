@@ -10,7 +10,7 @@ from typing import TypeVar, get_args
 import numpy as np
 
 from ...errors import FileFormatError
-from ...reading import number, parse, refuse_newer, take, whole
+from ...io.fields import number, parse, refuse_newer, take, whole
 from .hierarchy import Hierarchy, LayerClustering, SeparabilityTest, Unit
 from .matrices import Edges
 from .method import Score

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...axes import new_axes, plain_frame
-from ...colours import GREY, line_colours
 from ...errors import SpecError
+from ...plotting import GREY, line_colours, new_axes, plain_frame
 from ..drawing.module_style import counted, layer_name
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ from torch import Tensor, nn
 
 from ...data.dataset import is_finite
 from ...errors import DataError, ShapeError, SpecError
+from ...graph.layers import layer_chain
 from ...nets import NetBuilder, net_builder
 from ...population import Population
 from ...population.perceptrons import Perceptrons
-from ...prune import layer_chain
 from .problem import Problem
 
 

@@ -10,12 +10,12 @@ from torch import nn
 
 from ...cluster import Null, clusterability
 from ...cluster.audit_folder import audit_json, write_audit
-from ...cluster.graph.matrices import PASS_MODULE, WAYS
-from ...cluster.graph.network_graph import EXAMPLE
 from ...cluster.source import Source, advised, source_in
-from ...cluster.weights_file import is_part
 from ...errors import FileFormatError
-from ...how_made import how_made
+from ...graph.matrices import PASS_MODULE, WAYS
+from ...graph.network_graph import EXAMPLE
+from ...graph.weights_file import is_part
+from ...io.provenance import provenance
 from ..job_kinds import Tell
 from ..networks.limits import check_bytes, check_part, check_shapes
 from .settings import AuditSettings
@@ -55,7 +55,7 @@ def run(settings: dict[str, Any], tell: Tell) -> dict[str, Any]:
             source.what, asked.k, asked.shuffles, shuffle=asked.shuffle, seed=asked.seed,
             example_input=source.example, progress=False, on_null=show,
         )  # fmt: skip
-    audit = audit_json(asked.file, source, found, how_made(begun))
+    audit = audit_json(asked.file, source, found, provenance(begun))
     if settings["output"]:
         write_audit(Path(settings["output"]), found, None, audit)
     return about | {"shown": audit_shown(audit), "audit": audit}

@@ -9,9 +9,9 @@ from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from ...cluster.null import Null
 from ...cluster.verdict import verdict
-from ...cluster.weights_file import chain_text
 from ...errors import FileFormatError
-from ...plain_json import plain_json
+from ...graph.weights_file import chain_text
+from ...io.fields import nan_to_null
 from ...report.chart_content import chart_content
 from ...report.charts_cluster import composition_chart, null_chart
 
@@ -99,7 +99,7 @@ def null_shown(null: Null, wanted: int) -> dict[str, Any]:
         "ncut": null.ncut, "mean": null.mean, "std": null.std, "p_value": null.p_value, "z_score": null.z_score,
     }  # fmt: skip
     return {
-        "numbers": plain_json(numbers),
+        "numbers": nan_to_null(numbers),
         "copies": len(null.copies),
         "wanted": wanted,
         "null": chart_content(null_chart(null.ncut, null.copies.tolist(), wanted)),

@@ -11,8 +11,8 @@ from pydantic import BaseModel
 from torch.serialization import get_unsafe_globals_in_checkpoint
 
 from ...errors import DovetailError, FileFormatError
-from ...file_header import read_header
-from ...sculpting.files import SCHEMA as STATUE
+from ...io.header import read_header
+from ...sculpting.files import SCHEMA as SCULPTURE
 from ...sculpting.modules.hierarchy_json import SCHEMA as MODULES
 from ...specialists.manifest import SCHEMA as PART
 from ..folder import FoundFile
@@ -79,7 +79,9 @@ def _kind(path: Path) -> Literal["sculpture", "specialist or composite", "checkp
         _check_torch(path)
         return "checkpoint"
     schema = read_header(path).get("schema")
-    return "sculpture" if schema == STATUE else "specialist or composite" if schema == PART else "checkpoint"
+    return (
+        "sculpture" if schema == SCULPTURE else "specialist or composite" if schema == PART else "checkpoint"
+    )
 
 
 def _check_torch(path: Path) -> None:

@@ -11,15 +11,14 @@ import numpy as np
 from torch import Tensor
 
 from ...cluster.dense_layers import ASSUMED, foreign_tensor
-from ...cluster.weights_file import read_tensors
 from ...errors import DataError, FileFormatError, ShapeError
-from ...file_header import read_header
-from ...nets.checkpoint import is_safetensors
-from ...prune import layer_chain
-from ...prune.layers import Layer
-from ...reading import take, whole
-from ...sculpting import Hierarchy, Statue, open_statue
-from ...sculpting.files import SCHEMA as STATUE
+from ...graph.layers import Layer, layer_chain
+from ...graph.weights_file import read_tensors
+from ...io.checkpoint import is_safetensors
+from ...io.fields import take, whole
+from ...io.header import read_header
+from ...sculpting import Hierarchy, Sculpture, open_sculpture
+from ...sculpting.files import SCHEMA as SCULPTURE
 from ...sculpting.pruning.start import perceptron_of
 from ...specialists import Composite, Specialist, open_file
 from ...specialists.manifest import SCHEMA as PART
@@ -51,7 +50,7 @@ def _read(path: Path) -> Network:
     if path.suffix == ".json":
         return _of_modules(path)
     header = read_header(path) if is_safetensors(path) else {}
-    if header.get("schema") == STATUE:
+    if header.get("schema") == SCULPTURE:
         return _of_sculpture(path, header)
     if header.get("schema") == PART:
         return _of_part(path)
@@ -61,25 +60,26 @@ def _read(path: Path) -> Network:
 def _of_sculpture(path: Path, header: Mapping[str, object]) -> Network:
     widths = [whole(width) for width in take(header, "widths", list)]
     check_shapes(path.name, dense_shapes(widths))
-    statue = open_statue(path)
-    facts = {"made for": statue.task, "seed": str(statue.seed), "outcome": statue.outcome}
-    facts["accuracy"] = f"{statue.accuracy:.2%} of validation, at least {statue.threshold:.2%} asked"
-    tensors = statue.network.state_dict()
+    sculpture = open_sculpture(path)
+    facts = {"made for": sculpture.task, "seed": str(sculpture.seed), "outcome": sculpture.outcome}
+    facts["accuracy"] = f"{sculpture.accuracy:.2%} of validation, at least {sculpture.threshold:.2%} asked"
+    tensors = sculpture.network.state_dict()
     return Network(
-        "sculpture", f"Sculpture for {statue.task}, seed {statue.seed}", facts, tensors, tuple(layer_chain(tensors)),
-        statue.hierarchy, perceptron_of, partial(_of_statue, statue), statue.output_names,
-        doubt="" if statue.outcome != "not learned" else "It did not learn its task, so it was not pruned.",
+        "sculpture", f"Sculpture for {sculpture.task}, seed {sculpture.seed}", facts, tensors,
+        tuple(layer_chain(tensors)),
+        sculpture.hierarchy, perceptron_of, partial(_yardstick_of, sculpture), sculpture.output_names,
+        doubt="" if sculpture.outcome != "not learned" else "It did not learn its task, so it was not pruned.",
     )  # fmt: skip
 
 
-def _of_statue(statue: Statue, shelf: DataShelf) -> Yardstick:
+def _yardstick_of(sculpture: Sculpture, shelf: DataShelf) -> Yardstick:
     # A data set names its outputs, a truth table does not.
-    if statue.output_names is None:
-        return of_boolean(statue.task, statue.widths[0], statue.accuracy)
+    if sculpture.output_names is None:
+        return of_boolean(sculpture.task, sculpture.widths[0], sculpture.accuracy)
     try:
-        return of_data(shelf.get(statue.task))
+        return of_data(shelf.get(sculpture.task))
     except DataError as error:
-        return of_nothing((statue.widths[0],), str(error))
+        return of_nothing((sculpture.widths[0],), str(error))
 
 
 def _of_part(path: Path) -> Network:

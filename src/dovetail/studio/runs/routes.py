@@ -24,7 +24,7 @@ from .tables import ShownTable
 router = APIRouter(prefix="/api/runs", tags=["runs"])
 
 Name = Annotated[str, Query(max_length=1_000)]
-_STATUE = re.compile(r"(?:(.+)/)?seed\d+\.safetensors")
+_SCULPTURE = re.compile(r"(?:(.+)/)?seed\d+\.safetensors")
 
 
 class OtherFolder(BaseModel):
@@ -76,15 +76,15 @@ def all_runs(studio: StudioOf) -> Runs:
     found = studio.folder.find((CONFIG, AUDIT, ".safetensors"))
     names = [file.name for file in found.files]
     good, bad = studio.only(Shelf).runs(_named(found, CONFIG))
-    statues: dict[str, list[str]] = {}
+    sculptures: dict[str, list[str]] = {}
     for name in names:
-        if match := _STATUE.fullmatch(name):
-            statues.setdefault(match[1] or ".", []).append(name)
+        if match := _SCULPTURE.fullmatch(name):
+            sculptures.setdefault(match[1] or ".", []).append(name)
     return Runs(
         runs=good,
         damaged=bad,
         audits=[OtherFolder(name=_folder(name), files=[name]) for name in _named(found, AUDIT)],
-        sculptures=[OtherFolder(name=name, files=files) for name, files in statues.items()],
+        sculptures=[OtherFolder(name=name, files=files) for name, files in sculptures.items()],
         complete=found.complete,
     )
 

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel
 
-from ...cells import cell_text
+from ...display import format_value
 from ...recipes import Comparison, Table
 from ...report.prose import prose_html
 
@@ -55,7 +55,7 @@ def shown_table(table: Table | Comparison) -> ShownTable:
         number = role != "label" or pd.api.types.is_numeric_dtype(kind)
         columns.append(Column(title=_title(str(name), role), kind=role, number=number))
     rows = [
-        [readable(cell_text(value, table.digits)) for value in row]
+        [readable(format_value(value, table.digits)) for value in row]
         for row in wide.itertuples(index=False, name=None)
     ]
     doubtful = [

@@ -1,0 +1,136 @@
+"""Layers given as weight matrices or as a state dictionary: each reads the one before it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike
+from torch import Tensor
+
+from ..errors import DataError, ShapeError, SpecError
+from .layers import Layer, layer_chain
+from .structure import Floats
+from .units import Units
+from .weighted import WeightedLayer
+
+_BATCH_NORM_EPS = 1e-5  # a state dictionary does not tell; this is PyTorch's
+
+WAYS = "pass a module, a state dictionary, or a list of matrices [outputs, inputs], first layer first"
+PASS_MODULE = "pass the module itself with example_input instead"
+"""The way out when tensors do not say how layers are connected; the command line has another in its place."""
+
+
+def read_matrices(matrices: Sequence[ArrayLike | Tensor]) -> tuple[list[WeightedLayer], Units]:
+    """Return the layers that weight matrices ``[outputs, inputs]`` stand for, first layer first.
+
+    Kernels ``[outputs, inputs, height, width]`` stand for convolutions.
+    """
+    tensors: dict[str, Tensor] = {}
+    for number, matrix in enumerate(matrices, start=1):
+        name = f"layer{number}"
+        tensor = tensors[name] = _tensor(name, matrix)
+        if tensor.dim() < 2 or 0 in tensor.shape:
+            raise ShapeError(
+                f"matrix {number} has shape {_shape(tensor)}; a matrix is [outputs, inputs], at least one of each"
+            )
+    for (name, first), (after, second) in pairwise(tensors.items()):
+        flattened = first.dim() > 2 and second.dim() == 2 and second.shape[1] % len(first) == 0
+        if second.shape[1] != len(first) and not flattened:
+            raise ShapeError(
+                f"{after} is {_shape(second)} and so reads {second.shape[1]} units, but {name} is {_shape(first)} "
+                f"and has {len(first)}; matrices are [outputs, inputs], first layer first"
+            )
+    return _chain(tensors, {})
+
+
+def read_state(state: Mapping[str, ArrayLike | Tensor]) -> tuple[list[WeightedLayer], Units]:
+    """Return the layers of a state dictionary, in its order, with batch norm folded into the layer before it.
+
+    A layer is a tensor of two or more dimensions. Batch norm is told by its ``running_var``. Weights with a
+    pruning mask (``weight_orig`` and ``weight_mask``) are masked.
+    """
+    tensors = _masked({name: _tensor(name, tensor) for name, tensor in state.items()})
+    computed = next((name for name in tensors if "parametrizations." in name), None)
+    if computed is not None:
+        raise SpecError(f"{computed!r} is no weight but what one is computed from; {PASS_MODULE}")
+    return _chain(tensors, _batch_norms(tensors))
+
+
+def _chain(tensors: Mapping[str, Tensor], factors: Mapping[str, Floats]) -> tuple[list[WeightedLayer], Units]:
+    try:
+        found = layer_chain(tensors)
+    except ShapeError as error:
+        raise ShapeError(f"{error}; {PASS_MODULE}") from None
+    if not found:
+        raise SpecError(f"there is no weight matrix among {len(tensors)} tensors; {WAYS}")
+    units = Units()
+    before, previous = units.add("input", found[0].inputs, convolutional=False), None
+    layers = []
+    for layer in found:
+        name = layer.weight.removesuffix(".weight")
+        places = 1 if previous is None else layer.inputs // previous.units
+        outputs = units.add(name, layer.units, convolutional=layer.convolutional)
+        layers.append(
+            WeightedLayer(
+                name,
+                tensors[layer.weight],
+                outputs,
+                np.repeat(before, places),
+                output_factor=_factor(layer, factors),
+            )
+        )
+        before, previous = outputs, layer
+    unused = set(factors) - {vector for layer in found for vector in layer.vectors}
+    if unused:
+        raise ShapeError(
+            f"batch norm with {sorted(unused)[0]!r} does not fit the layer before it; {PASS_MODULE}"
+        )
+    return layers, units
+
+
+def _factor(layer: Layer, factors: Mapping[str, Floats]) -> Floats | None:
+    own = [factors[vector] for vector in layer.vectors if vector in factors]
+    return np.prod(own, axis=0) if own else None
+
+
+def _batch_norms(tensors: Mapping[str, Tensor]) -> dict[str, Floats]:
+    """Return for each running variance what its batch norm multiplies by."""
+    factors = {}
+    for name, variance in tensors.items():
+        if name.rpartition(".")[2] != "running_var":
+            continue
+        scale = tensors.get(name.removesuffix("running_var") + "weight", torch.ones(()))
+        factor = scale.double().abs() / (variance.double() + _BATCH_NORM_EPS).sqrt()
+        factors[name] = factor.numpy()
+    return factors
+
+
+def _masked(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Return tensors with pruning masks applied, under the names they have without."""
+    result = {}
+    for name, tensor in tensors.items():
+        plain = name.removesuffix("_orig")
+        if name.endswith("_mask") and f"{name.removesuffix('_mask')}_orig" in tensors:
+            continue
+        mask = tensors.get(f"{plain}_mask") if plain != name else None
+        result[name if mask is None else plain] = tensor if mask is None else tensor * mask
+    return result
+
+
+def _tensor(name: str, values: ArrayLike | Tensor) -> Tensor:
+    try:
+        tensor = (
+            values.detach().to_dense() if isinstance(values, Tensor) else torch.as_tensor(np.asarray(values))
+        )
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise DataError(f"{name!r} cannot be read as numbers: {error}") from None
+    if tensor.is_complex():
+        raise DataError(f"{name!r} holds complex numbers; a graph is made of real weights")
+    return tensor.cpu()
+
+
+def _shape(tensor: Tensor) -> str:
+    return " x ".join(map(str, tensor.shape)) or "()"

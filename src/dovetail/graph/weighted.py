@@ -1,0 +1,105 @@
+"""A layer's weights as they are found in a network, and how strongly they connect its inputs to its outputs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ..errors import DataError
+from .structure import Floats, Indices
+
+Norm: TypeAlias = Literal["l1", "l2", "induced"]
+
+
+@dataclass(eq=False)
+class WeightedLayer:
+    """A dense layer or a convolution.
+
+    Attributes
+    ----------
+    name : str
+        The layer.
+    weight : Tensor
+        ``[outputs, inputs of a group, kernel...]``.
+    outputs : int array
+        The unit of each output.
+    inputs : int array
+        The unit of each input, -1 where a constant is read. A unit appears more than once where a dense layer
+        reads a flattened feature map.
+    groups : int
+        Of a grouped convolution.
+    output_factor, input_factor : float array or None
+        What normalisation multiplies outputs and inputs by, at least 0.
+    """
+
+    name: str
+    weight: Tensor
+    outputs: Indices
+    inputs: Indices
+    groups: int = 1
+    output_factor: Floats | None = None
+    input_factor: Floats | None = None
+    convolutional: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.convolutional = self.weight.dim() > 2
+
+    def strengths(self, norm: Norm) -> Floats:
+        """Return how strongly outputs and inputs are connected, ``[outputs, inputs]``."""
+        matrix = kernel_norm(self.weight, norm)
+        if self.groups > 1:
+            matrix = _spread(matrix, self.groups)
+        if self.output_factor is not None:
+            matrix = matrix * self.output_factor[:, None]
+        if self.input_factor is not None:
+            matrix = matrix * self.input_factor
+        return matrix
+
+    def check_finite(self) -> None:
+        """Raise `DataError` when a weight or a factor is NaN or infinite."""
+        bad = int((~torch.isfinite(self.weight)).sum())
+        if bad:
+            raise DataError(
+                f"layer {self.name!r} has {bad} weights that are not finite; train again, or set them to 0"
+            )
+        for factor in (self.output_factor, self.input_factor):
+            if factor is not None and not np.isfinite(factor).all():
+                raise DataError(
+                    f"the normalisation next to layer {self.name!r} has a scale that is not finite; "
+                    "its running variance must be at least 0 and its weights finite"
+                )
+
+
+def kernel_norm(weight: Tensor, norm: Norm) -> Floats:
+    """Return the norm of each kernel, ``[outputs, inputs]``; of a dense layer, the absolute weights.
+
+    Examples
+    --------
+    >>> weight = torch.tensor([[[[1.0, -2.0], [3.0, 0.0]]]])
+    >>> [kernel_norm(weight, norm).item() for norm in ("l1", "l2", "induced")]
+    [6.0, 3.7416573867739413, 4.0]
+    """
+    kernels = weight.detach().to_dense().to("cpu", torch.float64).abs()
+    if kernels.dim() > 2:
+        if norm == "induced":
+            # A matrix norm: the columns of the kernel are summed first. A kernel of one dimension is a column.
+            kernels = kernels.sum(dim=2).flatten(2).amax(dim=2) if kernels.dim() > 3 else kernels.sum(dim=2)
+        elif norm == "l2":
+            kernels = kernels.flatten(2).square().sum(dim=2).sqrt()
+        else:
+            kernels = kernels.flatten(2).sum(dim=2)
+    matrix: Floats = kernels.numpy()
+    return matrix
+
+
+def _spread(matrix: Floats, groups: int) -> Floats:
+    """Return ``[outputs, inputs of a group]`` as ``[outputs, inputs]``, 0 between different groups."""
+    outputs, inputs = matrix.shape
+    spread = np.zeros((groups, outputs // groups, groups, inputs))
+    run = np.arange(groups)
+    spread[run, :, run] = matrix.reshape(groups, outputs // groups, inputs)
+    return spread.reshape(outputs, groups * inputs)

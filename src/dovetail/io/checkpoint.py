@@ -1,0 +1,170 @@
+"""Weights from a file that may come from anywhere: safetensors, or PyTorch's format without its code."""
+
+from __future__ import annotations
+
+import pickle
+import re
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file
+from torch import Tensor
+
+from ..errors import FileFormatError
+from .header import read_header
+
+_NESTED = ("state_dict", "model_state_dict", "model")
+"""Where checkpoints of other programs often keep the weights."""
+
+_LAYOUTS = (
+    torch.strided, torch.sparse_coo, torch.sparse_csr, torch.sparse_csc, torch.sparse_bsr, torch.sparse_bsc,
+)  # fmt: skip
+"""Those that can be made dense."""
+
+
+def load_checkpoint(path: str | Path) -> dict[str, Tensor]:
+    """Return the tensors of a checkpoint by name, on the CPU.
+
+    Nothing in the file is ever run: of PyTorch's files only plain weights are read (``weights_only=True``). A
+    safetensors file does not keep the order of its tensors; they come sorted by name, ``fc2`` before ``fc10``. What
+    `torch.nn.utils.prune` left as a tensor and its mask comes as their product.
+
+    Parameters
+    ----------
+    path : str or Path
+        A ``.safetensors`` file, or what `torch.save` made of a state dict (also inside of a dict, under ``state_dict``,
+        ``model_state_dict`` or ``model``).
+
+    Raises
+    ------
+    FileFormatError
+        For a file that is missing, damaged, foreign, or holds no tensors, or ones that are not plain numbers: without
+        values (``meta``), nested, or quantised.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     torch.save(torch.nn.Linear(2, 3).state_dict(), f"{folder}/linear.pt")
+    ...     {name: tuple(tensor.shape) for name, tensor in load_checkpoint(f"{folder}/linear.pt").items()}
+    {'weight': (3, 2), 'bias': (3,)}
+    """
+    path = Path(path)
+    try:
+        if not path.is_file():
+            raise FileFormatError(
+                f"{str(path)!r} is {'a folder' if path.is_dir() else 'not there'}; name a file of weights"
+            )
+        if is_safetensors(path):
+            content: object = _in_order(load_file(path))
+            read_header(path)  # one of ours that needs a newer version is not taken for plain weights
+        else:
+            content = _load_torch(path)
+    except SafetensorError as error:
+        raise FileFormatError(
+            f"{str(path)!r} cannot be read: it is damaged or cut short ({_first_line(error)})"
+        ) from error
+    except OSError as error:
+        raise FileFormatError(f"{str(path)!r} cannot be read: {error.strerror or error}") from error
+    except (RuntimeError, ValueError, KeyError) as error:
+        raise FileFormatError(f"{str(path)!r} cannot be read: {_first_line(error)}") from error
+    return _tensors(content, path)
+
+
+def _in_order(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Return tensors in the order of their names, with numbers in them as numbers, weights before biases."""
+
+    def key(name: str) -> list[tuple[int, int, str]]:
+        place, _, kind = name.rpartition(".")
+        parts = [
+            (0, int(part), "") if part.isdecimal() else (1, 0, part) for part in re.split(r"(\d+)", place)
+        ]
+        return [*parts, (2, int(kind != "weight"), kind)]
+
+    return {name: tensors[name] for name in sorted(tensors, key=key)}
+
+
+def is_safetensors(path: Path) -> bool:
+    """Whether a file is safetensors, by its first bytes."""
+    # A safetensors file starts with the length of its header, eight bytes, and the header's brace.
+    with path.open("rb") as file:
+        return file.read(9)[8:] == b"{"
+
+
+def _load_torch(path: Path) -> object:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # on files that are refused anyway
+            return torch.load(path, map_location="cpu", weights_only=True)
+    except Exception as error:  # a damaged file makes torch fail in a dozen ways
+        if isinstance(error, pickle.UnpicklingError) and "Unsupported global" in str(error):
+            raise ValueError(
+                "it holds Python objects, which are never loaded; save the weights alone, with "
+                "torch.save(model.state_dict(), ...)"
+            ) from error
+        raise ValueError(
+            "it is damaged, or no file of weights; write the state dict, with safetensors or with "
+            "torch.save(model.state_dict(), ...)"
+        ) from error
+
+
+def _tensors(content: object, path: Path) -> dict[str, Tensor]:
+    for key in _NESTED:
+        if isinstance(content, Mapping) and isinstance(content.get(key), Mapping):
+            content = content[key]
+    if not isinstance(content, Mapping):
+        raise FileFormatError(
+            f"{str(path)!r} holds a {type(content).__name__}, not a dict of tensors by name"
+        )
+    found = {str(name): value for name, value in content.items() if isinstance(value, Tensor)}
+    if not found:
+        raise FileFormatError(f"{str(path)!r} holds no tensors")
+    try:
+        for name, tensor in found.items():
+            _check_plain(name, tensor)
+        return _pruned(found)
+    except (ValueError, RuntimeError) as error:
+        raise FileFormatError(f"{str(path)!r} cannot be read: {_first_line(error)}") from error
+
+
+def _check_plain(name: str, tensor: Tensor) -> None:
+    """Refuse what only looks like numbers: placeholders without any, ragged lists of tensors, quantised ones."""
+    special = tensor.is_nested or tensor.is_quantized or tensor.layout not in _LAYOUTS
+    if special or tensor.device.type != "cpu":
+        raise ValueError(
+            f"{name!r:.100} is no plain tensor of numbers; save dense or sparse ones, with their values, from the CPU"
+        )
+
+
+def _pruned(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Return tensors with PyTorch's pairs of a pruned tensor, ``X_orig`` and ``X_mask``, as the one they stand for."""
+    found: dict[str, Tensor] = {}
+    for name, tensor in tensors.items():
+        whole, mask = name.removesuffix("_orig"), f"{name.removesuffix('_orig')}_mask"
+        if name.endswith("_orig") and mask in tensors:
+            _check_pair(whole, tensor, tensors[mask])
+            found[whole] = tensor * tensors[mask]
+        elif not (name.endswith("_mask") and f"{name.removesuffix('_mask')}_orig" in tensors):
+            found[name] = tensor
+    return found
+
+
+def _check_pair(name: str, tensor: Tensor, mask: Tensor) -> None:
+    """Refuse a mask for something else, and a pair whose product would be far larger than what the file holds."""
+    if tensor.shape != mask.shape:
+        raise ValueError(
+            f"{name!r:.100} has shape {tuple(tensor.shape)}, but its mask has {tuple(mask.shape)}; save them as "
+            "torch.nn.utils.prune has made them"
+        )
+    for one in (tensor, mask):
+        if one.layout == torch.strided and one.numel() * one.itemsize > one.untyped_storage().nbytes():
+            raise ValueError(
+                f"{name!r:.100} repeats few numbers many times; save them one by one, contiguous"
+            )
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
