@@ -12,12 +12,12 @@ from torch import Tensor
 from dovetail.data.dataset import Split
 from dovetail.population import Adam, masking, member_keys, pooling
 from dovetail.population import conv_pool as conv_pooling
-from dovetail.population import drill as drilling
 from dovetail.population.draws import _draw
-from dovetail.population.drill import Drill, Drilling
 from dovetail.population.optimizers import step_sizes
-from dovetail.population.perceptrons import Perceptrons
 from dovetail.population.steppers import ElementwiseStepper, Stepper, StepTensors
+from dovetail.sculpting.pruning import repeated_trainer
+from dovetail.sculpting.pruning.perceptrons import Perceptrons
+from dovetail.sculpting.pruning.repeated_trainer import RepeatedTrainer, TrainingSettings
 
 tl = pytest.importorskip("triton.language")
 
@@ -77,7 +77,7 @@ def test_adam(skipping: bool) -> None:
             stepper.restart()
 
 
-def test_a_drill_that_keeps_its_kernel_trains_as_often_as_it_is_called(
+def test_a_repeated_trainer_that_keeps_its_kernel_trains_as_often_as_it_is_called(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     sizes = (5, 7, 3)
@@ -92,16 +92,20 @@ def test_a_drill_that_keeps_its_kernel_trains_as_often_as_it_is_called(
 
     def trained() -> Tensor:
         stack = start.repeated(1).to(DEVICE, torch.float64)
-        drill = Drill(stack, [4, 9, 4], split, split, Drilling(4, 5, Adam(lr=0.03), noise=0.1))
+        trainer = RepeatedTrainer(
+            stack, [4, 9, 4], split, split, TrainingSettings(4, 5, Adam(lr=0.03), noise=0.1)
+        )
         ends = []
         for stream in range(3):
-            drill.train(stream)
+            trainer.train(stream)
             ends.append(stack.values.clone())
         return torch.stack(ends)
 
-    monkeypatch.setattr(drilling, "make_stepper", lambda o, t, skipping: ElementwiseStepper(o, t))
+    monkeypatch.setattr(repeated_trainer, "make_stepper", lambda o, t, skipping: ElementwiseStepper(o, t))
     expected = trained()
-    monkeypatch.setattr(drilling, "make_stepper", lambda o, t, skipping: adam_kernel.KernelStepper(o, t))
+    monkeypatch.setattr(
+        repeated_trainer, "make_stepper", lambda o, t, skipping: adam_kernel.KernelStepper(o, t)
+    )
     monkeypatch.setattr(masking, "_pattern", lambda mask, param: mask)
     torch.testing.assert_close(trained(), expected, atol=1e-9, rtol=0)
 

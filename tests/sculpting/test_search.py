@@ -14,13 +14,13 @@ from torch import Tensor
 
 from dovetail.data.dataset import Split
 from dovetail.population import Adam
-from dovetail.population.drill import Drill, Drilling
-from dovetail.population.perceptrons import Perceptrons
 from dovetail.sculpting.pruning.compact import Compact
 from dovetail.sculpting.pruning.grid import errors_allowed, sculpt_cells
 from dovetail.sculpting.pruning.percentile import above_percentile
+from dovetail.sculpting.pruning.perceptrons import Perceptrons
 from dovetail.sculpting.pruning.problem import Problem, problem_of
 from dovetail.sculpting.pruning.proposals import EdgeProposal, UnitProposal, sensitivity
+from dovetail.sculpting.pruning.repeated_trainer import RepeatedTrainer, TrainingSettings
 from dovetail.sculpting.pruning.search import Found, search
 
 WIDTHS = (4, 6, 5, 3)
@@ -121,7 +121,7 @@ def xor_problem() -> Problem:
     )
 
 
-HOW = Drilling(30, 4, Adam(lr=0.05, weight_decay=1e-4), noise=0.1)
+HOW = TrainingSettings(30, 4, Adam(lr=0.05, weight_decay=1e-4), noise=0.1)
 
 
 def run_search(stack: Perceptrons, seeds: list[int], steps: list[float], kind: str) -> Found:
@@ -137,9 +137,9 @@ def run_search(stack: Perceptrons, seeds: list[int], steps: list[float], kind: s
 def trained(seeds: list[int]) -> Perceptrons:
     problem = xor_problem()
     stack = random_stack(len(seeds), seed=3, widths=(2, 8, 6, 2))
-    drill = Drill(stack, seeds, problem.train, problem.val, HOW)
+    trainer = RepeatedTrainer(stack, seeds, problem.train, problem.val, HOW)
     for stream in range(5):
-        best = drill.train(stream)
+        best = trainer.train(stream)
     assert not bool(best.wrong.any())
     return stack
 
@@ -203,7 +203,7 @@ def plain_search(network: Perceptrons, seed: int, step: float, kind: str) -> tup
         tried = Perceptrons(network.widths, network.values.clone(), network.kept.clone())
         propose_plainly(tried, further, kind)
         trainings += 1
-        best = Drill(tried, [seed], problem.train, problem.val, HOW).train(7 + trainings)
+        best = RepeatedTrainer(tried, [seed], problem.train, problem.val, HOW).train(7 + trainings)
         if int(best.wrong[0]) == 0:
             network, share = tried, further
         elif step <= smallest:
@@ -227,11 +227,11 @@ def test_edges_start_at_what_pruned_units_left(monkeypatch: pytest.MonkeyPatch) 
     assert bool((~units.kept[:, : units.edges]).any())
     stacks: list[Perceptrons] = []
 
-    def drill(stack: Perceptrons, *rest: Any) -> Drill:
+    def trainer(stack: Perceptrons, *rest: Any) -> RepeatedTrainer:
         stacks.append(stack)
-        return Drill(stack, *rest)
+        return RepeatedTrainer(stack, *rest)
 
-    monkeypatch.setattr("dovetail.sculpting.pruning.search.Drill", drill)
+    monkeypatch.setattr("dovetail.sculpting.pruning.search.RepeatedTrainer", trainer)
     found = run_search(units.select(torch.arange(1)), [5], [0.1], "edges")
     assert stacks[0].widths == Compact.whole(units).tightened().stack.widths != units.widths
     kept, trainings = plain_search(units, 5, 0.1, "edges")

@@ -2,8 +2,8 @@
 
 `Population` is the way in. Under it, from the data to the weights: `order` (who sees which sample when),
 `forward` (one network's pass, worded to stack well), `step` and `steppers` (one training step of a stack),
-`trainer` (epochs, best checkpoints, early leavers), `memory` (how many at once). `perceptrons` and `drill` are for
-trainings too short for all that. `README.md` says why it is built this way.
+`trainer` (epochs, best checkpoints, early leavers), `memory` (how many at once).
+`README.md` says why it is built this way.
 """
 
 from .batch_norm import recompute_batch_norm

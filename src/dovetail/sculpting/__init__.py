@@ -1,9 +1,8 @@
 """Sculpting: prune a network to the fewest units and edges that do its task, and read the task's modules off it.
 
-`sculpt` is the way in: the search (`pruning`) trains stacks of networks with `dovetail.population.drill` and ends in a
-`Sculpture`. `detect_modules` finds the `Hierarchy` of modules in any perceptron (`modules`, drawn by `drawing`).
-`compare` says whether it is the planted one; `path_products` and its neighbours look for structure without modules
-(`measures`).
+`sculpt` is the way in: the search (`pruning`) trains stacks of networks again and again and ends in a `Sculpture`.
+`detect_modules` finds the `Hierarchy` of modules in any perceptron (`modules`, drawn by `drawing`). `compare` says
+whether it is the planted one; `path_products` and its neighbours look for structure without modules (`measures`).
 """
 
 from __future__ import annotations

@@ -9,8 +9,8 @@ import torch
 from torch import Tensor, nn
 
 from ..nets import NetBuilder
-from ..population.perceptrons import Perceptrons
 from .pruning.grid import Cells
+from .pruning.perceptrons import Perceptrons
 from .pruning.problem import Problem
 from .sculpture import Sculpture
 

@@ -16,7 +16,6 @@ from ..errors import SpecError, unknown_name
 from ..nets import NetSpec
 from ..population import Adam
 from ..population.checks import check_count, check_device, check_seeds
-from ..population.drill import Drilling
 from .choice import make_sculpture
 from .modules.detect import detect_modules
 from .pruning.grid import sculpt_cells
@@ -30,6 +29,7 @@ from .pruning.presets import (
 )
 from .pruning.problem import Problem, Task, problem_of
 from .pruning.progress import SearchProgress
+from .pruning.repeated_trainer import TrainingSettings
 from .pruning.start import builder_of, fresh_networks, read_network
 from .sculpture import Sculpture
 
@@ -138,7 +138,7 @@ def sculpt_seeds(
     else:
         stack = read_network(network, problem).repeated(len(seeds)).to(device, problem.dtype)
         build = builder_of(stack.widths)
-    how = _drilling(problem, len(stack.widths) - 2, options)
+    how = _training_settings(problem, len(stack.widths) - 2, options)
     with SearchProgress(len(seeds), *map(len, steps), show=options.get("progress", True)) as bar:
         cells = sculpt_cells(
             stack, seeds, problem.to(device), how, unit_steps=steps[0], edge_steps=steps[1],
@@ -171,7 +171,7 @@ def _settled(problem: Problem, options: SculptOptions) -> Problem:
     return problem if noise is None else replace(problem, noise=_number("noise", noise))
 
 
-def _drilling(problem: Problem, hidden_layers: int, options: SculptOptions) -> Drilling:
+def _training_settings(problem: Problem, hidden_layers: int, options: SculptOptions) -> TrainingSettings:
     usual = preset(problem.name, hidden_layers, len(problem.train), boolean=problem.boolean)
     lr, epochs, batch_size = options.get("lr"), options.get("epochs"), options.get("batch_size")
     lr = _number("lr", usual.lr if lr is None else lr)
@@ -182,7 +182,7 @@ def _drilling(problem: Problem, hidden_layers: int, options: SculptOptions) -> D
     check_count("batch_size", batch_size)
     if lr == 0:
         raise SpecError("lr is the size of a step and must be above 0; got 0")
-    return Drilling(
+    return TrainingSettings(
         epochs, min(batch_size, len(problem.train)), Adam(lr=lr, weight_decay=decay), problem.noise
     )
 

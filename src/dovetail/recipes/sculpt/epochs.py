@@ -10,9 +10,9 @@ import torch
 
 from ...data import BooleanTask, Dataset
 from ...population import Adam
-from ...population.drill import Drill, Drilling
 from ...sculpting.pruning.grid import errors_allowed
 from ...sculpting.pruning.problem import problem_of
+from ...sculpting.pruning.repeated_trainer import RepeatedTrainer, TrainingSettings
 from ...sculpting.pruning.start import builder_of, fresh_networks
 
 
@@ -31,11 +31,13 @@ def fewest_epochs(
     seeds, learned = list(settings["seeds"]), 0
     for epochs in settings["epochs"]:
         networks = fresh_networks(build, seeds, problem, device)
-        how = Drilling(epochs, min(settings["batch_size"], len(problem.train)), optimizer, problem.noise)
-        drill = Drill(networks, seeds, problem.train, problem.val, how)
+        how = TrainingSettings(
+            epochs, min(settings["batch_size"], len(problem.train)), optimizer, problem.noise
+        )
+        trainer = RepeatedTrainer(networks, seeds, problem.train, problem.val, how)
         # The stream of the search's own dense networks, so that these learn as well.
-        learned = int((drill.train(0).wrong <= allowed).sum())
-        drill.close()
+        learned = int((trainer.train(0).wrong <= allowed).sum())
+        trainer.close()
         if learned == len(seeds):
             return epochs, learned
     return None, learned

@@ -12,7 +12,7 @@ from itertools import pairwise
 import torch
 from torch import Tensor
 
-from ...population.perceptrons import Perceptrons, count_edges
+from .perceptrons import Perceptrons, count_edges
 
 
 @dataclass(frozen=True)

@@ -14,12 +14,12 @@ import torch
 from torch import Tensor
 
 from ...data.dataset import Split
-from ...population.drill import Drill, Drilling
 from ...population.memory import free_memory
-from ...population.perceptrons import Perceptrons
 from .compact import Compact
+from .perceptrons import Perceptrons
 from .problem import Problem
 from .proposals import EdgeProposal, Proposal, UnitProposal
+from .repeated_trainer import RepeatedTrainer, TrainingSettings
 from .search import Accepted, search
 
 DENSE_TRIES = 10
@@ -67,7 +67,7 @@ def sculpt_cells(
     networks: Perceptrons,
     seeds: Sequence[int],
     problem: Problem,
-    how: Drilling,
+    how: TrainingSettings,
     *,
     unit_steps: Sequence[float],
     edge_steps: Sequence[float],
@@ -84,7 +84,7 @@ def sculpt_cells(
         What decides on order and noise.
     problem : Problem
         On the device of the networks.
-    how : Drilling
+    how : TrainingSettings
         How every training goes.
     unit_steps, edge_steps : sequence of float
         Shares to prune at first; an empty one leaves its phase out.
@@ -155,10 +155,10 @@ def errors_allowed(threshold: float, answers: int) -> int:
 
 
 def _train_dense(
-    networks: Perceptrons, seeds: list[int], problem: Problem, how: Drilling, *, trained: bool
+    networks: Perceptrons, seeds: list[int], problem: Problem, how: TrainingSettings, *, trained: bool
 ) -> tuple[Tensor, Tensor]:
     """Train until all do the task, or have tried often enough; return errors and losses."""
-    wrong, loss = Drill(networks, seeds, problem.train, problem.val, how).measure()
+    wrong, loss = RepeatedTrainer(networks, seeds, problem.train, problem.val, how).measure()
     waiting = torch.arange(len(networks), device=wrong.device)
     enough = -1 if problem.threshold is None else errors_allowed(problem.threshold, problem.answers)
     if trained:
@@ -167,9 +167,11 @@ def _train_dense(
         if not len(waiting):
             break
         part = networks.select(waiting)
-        drill = Drill(part, [seeds[place] for place in waiting.tolist()], problem.train, problem.val, how)
-        best = drill.train(_STREAMS["dense"] + attempt)
-        drill.close()
+        trainer = RepeatedTrainer(
+            part, [seeds[place] for place in waiting.tolist()], problem.train, problem.val, how
+        )
+        best = trainer.train(_STREAMS["dense"] + attempt)
+        trainer.close()
         # A later try may end worse than an earlier one.
         better = best.wrong < wrong[waiting] if attempt else torch.ones_like(best.wrong, dtype=torch.bool)
         at = waiting[better]
@@ -186,7 +188,7 @@ def _in_parts(
     proposal: Proposal,
     phase: str,
     problem: Problem,
-    how: Drilling,
+    how: TrainingSettings,
     allowed: Tensor,
     news: Callable[[str, int, int], None],
 ) -> list[list[Accepted]]:
@@ -204,7 +206,7 @@ def _in_parts(
     return steps_of_each
 
 
-def cells_at_once(networks: Perceptrons, train: Split, how: Drilling) -> int:
+def cells_at_once(networks: Perceptrons, train: Split, how: TrainingSettings) -> int:
     """Return how many members to prune together: half of what is free on a GPU, always as many on a CPU."""
     numbers = _ROWS * networks.values.shape[1] + how.batch_size * (
         3 * sum(networks.widths) + train.x.shape[1]

@@ -12,7 +12,7 @@ from torch import Tensor
 from ...data.boolean import BooleanTask, boolean_task
 from ...data.dataset import Dataset, Split
 from ...errors import SpecError
-from ...population.perceptrons import Head
+from .perceptrons import Head
 
 BOOLEAN_NOISE = 0.1
 """Standard deviation of the noise on the bits of truth tables."""

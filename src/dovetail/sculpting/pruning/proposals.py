@@ -8,9 +8,9 @@ import torch
 from torch import Tensor
 
 from ...data.dataset import Split
-from ...population.perceptrons import count_edges
 from .compact import Compact
 from .percentile import above_percentile
+from .perceptrons import count_edges
 
 _AT_ONCE = 64 * 2**20
 """Numbers in the activations of one pass."""

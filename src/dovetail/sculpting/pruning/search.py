@@ -14,10 +14,10 @@ import torch
 from torch import Tensor
 
 from ...data.dataset import Split
-from ...population.drill import Drill, Drilling
-from ...population.perceptrons import Perceptrons
 from .compact import Compact
+from .perceptrons import Perceptrons
 from .proposals import Proposal
+from .repeated_trainer import RepeatedTrainer, TrainingSettings
 
 _LEAVE_BELOW = 0.8
 """Members that are done leave, and matrices are cut, when what is left is at most this share."""
@@ -104,7 +104,7 @@ def search(
     phase: str,
     train: Split,
     val: Split,
-    how: Drilling,
+    how: TrainingSettings,
     allowed: Tensor,
     stream: int,
     on_round: Callable[[int], None],
@@ -124,7 +124,7 @@ def search(
     phase : str
         Its name in the record.
     train, val, how
-        As in `Drill`.
+        As in `RepeatedTrainer`.
     allowed : Tensor
         How many errors on ``val`` each member may make.
     stream : int
@@ -140,19 +140,19 @@ def search(
         seeds,
     )  # fmt: skip
     found = Found(networks.select(walk.numbers), [[] for _ in seeds], 0, 0)
-    drill: Drill | None = None
+    trainer: RepeatedTrainer | None = None
     while len(walk.numbers):
         found.rounds += 1
         found.trainings += int((~walk.ended).sum())
-        if drill is None:
+        if trainer is None:
             walk.accepted = walk.accepted.tightened()
-            drill = Drill(_copy(walk.accepted.stack), walk.seeds, train, val, how)
+            trainer = RepeatedTrainer(_copy(walk.accepted.stack), walk.seeds, train, val, how)
         shares = (walk.shares + walk.steps).clamp(max=1)
-        drill.stack.values.copy_(walk.accepted.stack.values)
-        drill.stack.kept.copy_(proposal(walk.accepted, shares))
-        best = drill.train(stream + found.rounds)
+        trainer.stack.values.copy_(walk.accepted.stack.values)
+        trainer.stack.kept.copy_(proposal(walk.accepted, shares))
+        best = trainer.train(stream + found.rounds)
         done = (best.wrong <= allowed[walk.numbers]) & ~walk.ended
-        _accept(walk, drill.stack, done, shares)
+        _accept(walk, trainer.stack, done, shares)
         _record(found, walk, done, phase, best.wrong, best.loss)
         ending = torch.where(done, walk.shares >= 1, walk.steps <= smallest) & ~walk.ended
         walk.steps = torch.where(done, walk.steps, (walk.steps / 2).clamp(min=smallest))
@@ -161,8 +161,8 @@ def search(
         staying = (~walk.ended).nonzero().squeeze(1)
         on_round(int(ending.sum()))
         if len(staying) <= _LEAVE_BELOW * len(walk.numbers) or walk.accepted.slack() <= _LEAVE_BELOW:
-            drill.close()
-            walk, drill = walk.select(staying), None
+            trainer.close()
+            walk, trainer = walk.select(staying), None
     return found
 
 

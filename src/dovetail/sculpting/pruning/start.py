@@ -12,7 +12,7 @@ from ...errors import DataError, ShapeError, SpecError
 from ...graph.layers import layer_chain
 from ...nets import NetBuilder, net_builder
 from ...population import Population
-from ...population.perceptrons import Perceptrons
+from .perceptrons import Perceptrons
 from .problem import Problem
 
 

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from ..data.dataset import Split
-from .graph import Captured
-from .hashing import hash64
-from .masking import patterns_of
-from .noise import Noise, keys_at, member_keys
-from .optimizers import Adam, step_sizes
-from .order import epoch_orders
+from ...data.dataset import Split
+from ...population.graph import Captured
+from ...population.hashing import hash64
+from ...population.masking import patterns_of
+from ...population.noise import Noise, keys_at, member_keys
+from ...population.optimizers import Adam, step_sizes
+from ...population.order import epoch_orders
+from ...population.steppers import StepTensors, make_stepper
 from .perceptrons import Perceptrons
-from .steppers import StepTensors, make_stepper
 
 _AT_ONCE = 4 * 2**20
 """Numbers that are gathered, or drawn as orders and noise, at once: whole epochs of small data, batches of large."""
@@ -26,8 +26,8 @@ _MEASURE = 64 * 2**20
 
 
 @dataclass(frozen=True)
-class Drilling:
-    """How every training of a drill goes.
+class TrainingSettings:
+    """How every training of a trainer goes.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class Best:
     loss: Tensor
 
 
-class Drill:
+class RepeatedTrainer:
     """Trains one stack in place, as often as it is called.
 
     Every training ends with the weights of the epoch with the fewest errors on ``val`` and, among those, the lowest
@@ -75,11 +75,13 @@ class Drill:
         One per member.
     train, val : Split
         On the device of the stack; inputs ``[samples, inputs]``.
-    how : Drilling
+    how : TrainingSettings
         Settings.
     """
 
-    def __init__(self, stack: Perceptrons, seeds: list[int], train: Split, val: Split, how: Drilling) -> None:
+    def __init__(
+        self, stack: Perceptrons, seeds: list[int], train: Split, val: Split, how: TrainingSettings
+    ) -> None:
         self.stack, self._train, self._val, self._how = stack, train, val, how
         self._seeds = list(dict.fromkeys(seeds))
         self._seed_of = torch.tensor([self._seeds.index(s) for s in seeds], device=stack.values.device)

@@ -14,12 +14,12 @@ import dovetail as dt
 from dovetail.data.dataset import Split
 from dovetail.errors import ShapeError
 from dovetail.population import Adam, Noise, epoch_order, member_keys
-from dovetail.population.drill import Drill, Drilling, measured
 from dovetail.population.hashing import hash64
 from dovetail.population.noise import keys_at
-from dovetail.population.perceptrons import Head, Perceptrons
+from dovetail.sculpting.pruning.perceptrons import Head, Perceptrons
+from dovetail.sculpting.pruning.repeated_trainer import RepeatedTrainer, TrainingSettings, measured
 
-from .helpers import DEVICES
+from ..population.helpers import DEVICES
 
 WIDTHS = (5, 7, 6, 3)
 
@@ -95,7 +95,7 @@ def test_measuring_in_parts_is_measuring_at_once(monkeypatch: pytest.MonkeyPatch
     stack, _ = random_stack()
     split = samples("bits", count=300)
     wrong, loss = stack.measure(split.x, split.y)
-    monkeypatch.setattr("dovetail.population.drill._MEASURE", 1)
+    monkeypatch.setattr("dovetail.sculpting.pruning.repeated_trainer._MEASURE", 1)
     in_parts = measured(stack, split)
     assert torch.equal(in_parts[0], wrong)
     assert torch.allclose(in_parts[1], loss)
@@ -129,7 +129,7 @@ def plain_training(
     network: nn.Sequential,
     kept: list[Tensor],
     split: Split,
-    how: Drilling,
+    how: TrainingSettings,
     seed: int,
     stream: int,
     large: bool,
@@ -176,19 +176,23 @@ def plain_training(
 
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("at_once", [1, 100, 10**6])
-def test_a_drill_is_a_plain_training_loop(at_once: int, device: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dovetail.population.drill._AT_ONCE", at_once)
+def test_a_repeated_trainer_is_a_plain_training_loop(
+    at_once: int, device: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dovetail.sculpting.pruning.repeated_trainer._AT_ONCE", at_once)
     stack, networks = random_stack()
     split = samples("bits", count=13)
     torch.manual_seed(5)
     weight_kept = [torch.rand_like(weight) > 0.4 for weight in stack.weights()]
     bias_kept = [torch.rand_like(bias) > 0.2 for bias in stack.biases()]
     stack.kept = torch.cat([mask.flatten(1) for mask in (*weight_kept, *bias_kept)], 1)
-    how = Drilling(4, 5, Adam(lr=0.03, weight_decay=1e-3), noise=0.1)
+    how = TrainingSettings(4, 5, Adam(lr=0.03, weight_decay=1e-3), noise=0.1)
     here, place_of = stack.to(torch.device(device), torch.float64), torch.device(device)
-    drill = Drill(here, [4, 9, 4], split.to(place_of, torch.float64), split.to(place_of, torch.float64), how)
+    trainer = RepeatedTrainer(
+        here, [4, 9, 4], split.to(place_of, torch.float64), split.to(place_of, torch.float64), how
+    )
     for stream in (0, 1):  # the second training begins where the first ended, with a fresh optimizer
-        best = drill.train(stream)
+        best = trainer.train(stream)
         stack = here.to(torch.device("cpu"), torch.float64)
         for place, seed in enumerate((4, 9, 4)):
             kept = [mask[place] for pair in zip(weight_kept, bias_kept, strict=True) for mask in pair]
@@ -208,18 +212,20 @@ def test_a_drill_is_a_plain_training_loop(at_once: int, device: str, monkeypatch
 @pytest.mark.skipif(len(DEVICES) == 1, reason="needs CUDA")
 @pytest.mark.parametrize("noise", [0.0, 0.3])
 @pytest.mark.parametrize("at_once", [1, 10**6])
-def test_a_drill_in_float32_is_the_same_on_cuda(
+def test_a_repeated_trainer_in_float32_is_the_same_on_cuda(
     at_once: int, noise: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dovetail.population.drill._AT_ONCE", at_once)
+    monkeypatch.setattr("dovetail.sculpting.pruning.repeated_trainer._AT_ONCE", at_once)
     start, _ = random_stack()
     split = samples("bits", count=13)
     ends = []
     for device in map(torch.device, DEVICES):
         stack, given = start.to(device, torch.float32), split.to(device, torch.float32)
-        drill = Drill(stack, [4, 9, 4], given, given, Drilling(4, 5, Adam(lr=0.03), noise))
+        trainer = RepeatedTrainer(
+            stack, [4, 9, 4], given, given, TrainingSettings(4, 5, Adam(lr=0.03), noise)
+        )
         for stream in range(3):  # the later ones replay a graph
-            drill.train(stream)
+            trainer.train(stream)
         ends.append(stack.values.cpu())
     torch.testing.assert_close(ends[1], ends[0], atol=1e-4, rtol=0)
 

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from ..errors import ShapeError
+from ...errors import ShapeError
 
 Head = Literal["bits", "classes"]
 
