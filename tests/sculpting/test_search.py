@@ -1,4 +1,4 @@
-"""The search: percentiles, compact networks, and pruning in lockstep against one network at a time."""
+"""The search: compact networks, and pruning in lockstep against one network at a time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from dovetail.data.dataset import Split
 from dovetail.population import Adam
 from dovetail.sculpting.pruning.compact import Compact
 from dovetail.sculpting.pruning.grid import errors_allowed, sculpt_cells
-from dovetail.sculpting.pruning.percentile import above_percentile
 from dovetail.sculpting.pruning.perceptrons import Perceptrons
 from dovetail.sculpting.pruning.problem import Problem, problem_of
 from dovetail.sculpting.pruning.proposals import EdgeProposal, UnitProposal, sensitivity
@@ -37,21 +36,6 @@ def random_stack(members: int, seed: int = 0, widths: tuple[int, ...] = WIDTHS) 
         [draw(members, units, before) * (2 / before) ** 0.5 for before, units in layers],
         [0.1 * draw(members, units) for _, units in layers],
     )
-
-
-@given(
-    values=st.lists(st.floats(0, 10), min_size=1, max_size=12),
-    more=st.integers(0, 9),
-    share=st.floats(0, 1),
-)
-def test_percentiles_are_numpys(values: list[float], more: int, share: float) -> None:
-    row = torch.tensor([values], dtype=torch.float64)
-    found = above_percentile(row, torch.tensor([share], dtype=torch.float64), len(values) + more)
-    threshold = np.percentile(np.array([*values, *[0.0] * more]), 100 * share)
-    expected = np.array(values) > threshold
-    # Where numpy's own arithmetic rounds differently, a value at the threshold may fall on either side of it.
-    clear = np.abs(np.array(values) - threshold) > 1e-9
-    assert (found[0].numpy() == expected)[clear].all()
 
 
 def prune_at_random(stack: Perceptrons, seed: int) -> Compact:

@@ -1,8 +1,8 @@
-"""What the members of a population score: outputs, losses and metrics, sensitivity, statistics."""
+"""What the members of a population score: outputs, losses and metrics, statistics."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Self
 
 import torch
@@ -16,8 +16,7 @@ from .evaluate import Evaluator, Scores, predict
 from .members import Members
 from .memory import evaluation_batch
 from .objectives import ACCURACIES, OBJECTIVES, Objective, task_of
-from .sensitivity import activation_shapes, averaged_sensitivity, default_layers
-from .stack import Tensors, put, take
+from .stack import put, take
 
 
 class MeasuredMembers(Members):
@@ -80,47 +79,6 @@ class MeasuredMembers(Members):
         ]
         values = {name: torch.cat([part[name] for part in parts]) for name in functions}
         return Scores({name: value.cpu() for name, value in values.items()}, self.seeds)
-
-    def unit_sensitivity(
-        self,
-        split: Split,
-        *,
-        layers: Sequence[str] | None = None,
-        objective: Objective | None = None,
-        own: Mapping[str, Tensor] | None = None,
-    ) -> Tensors:
-        """Return how much the loss hangs on each hidden unit: mean of ``abs(∂L/∂a · a)`` over samples.
-
-        Parameters
-        ----------
-        split : Split
-            Clean samples to average over.
-        layers : sequence of str, optional
-            Names of the modules whose outputs are the activations; by default all ReLUs.
-        objective, own
-            As in `evaluate`.
-
-        Returns
-        -------
-        dict of str to Tensor
-            ``{layer: [members, units]}``, as `dovetail.prune.prune_units` takes it.
-        """
-        split = self._on_device(split, "given")
-        task = task_of(split.y)
-        own = check_member_values(own or {}, len(self), self.device)
-        example = self._example()
-        names = default_layers(example) if layers is None else list(layers)
-        shapes = activation_shapes(example, names, split.x.cpu())
-        cost = self._cost(split.x)
-        batch = evaluation_batch(cost, len(self), self.device)
-        loss = objective or OBJECTIVES[task]
-        parts = [
-            averaged_sensitivity(
-                self._template, params, buffers, split, loss, take(own, members), shapes, batch
-            )
-            for members, params, buffers in self._parts(cost, batch)
-        ]
-        return {name: torch.cat([part[name] for part in parts]) for name in names}
 
     def recompute_batch_norm(self, x: Tensor, *, batch_size: int = 512) -> Self:
         """Recompute every member's batch-norm statistics from the same inputs (`recompute_batch_norm`)."""

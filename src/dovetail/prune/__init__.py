@@ -10,23 +10,20 @@ from __future__ import annotations
 
 from .density import density, effective_density
 from .magnitude import prune_by_magnitude
+from .percentile import above_percentile
 from .rates import cubic_sparsity, rate_per_round
 from .rewind import apply_masks, apply_masks_, rewind
 from .slots import slot_masks
-from .unit_masks import mask_units
-from .units import prune_units, unit_sensitivity
 
 __all__ = [
+    "above_percentile",
     "apply_masks",
     "apply_masks_",
     "cubic_sparsity",
     "density",
     "effective_density",
-    "mask_units",
     "prune_by_magnitude",
-    "prune_units",
     "rate_per_round",
     "rewind",
     "slot_masks",
-    "unit_sensitivity",
 ]

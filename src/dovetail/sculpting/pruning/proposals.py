@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 
 from ...data.dataset import Split
+from ...prune.percentile import above_percentile
 from .compact import Compact
-from .percentile import above_percentile
 from .perceptrons import count_edges
 
 _AT_ONCE = 64 * 2**20
