@@ -1,7 +1,7 @@
 """What every recipe should take at paper scale on 1, 8 and 64 GPUs, as a markdown table for docs/reproducing.md.
 
 ``python bench/recipe_costs.py [RUN ...]`` also sets the seconds that finished units of these run folders took against
-what was estimated, which is how the multiples in `dovetail.recipes.costs` were found.
+what was estimated, which is how the multiples in `dovetail.engine.costs` were found.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from pathlib import Path
 from statistics import median
 
 from dovetail.engine import plan
+from dovetail.engine.costs import unit_seconds
 from dovetail.engine.results_file import NAME, read_results
 from dovetail.recipes import find_work, recipes
-from dovetail.recipes.costs import unit_seconds
 
 
 def duration(seconds: float) -> str:
@@ -46,7 +46,7 @@ def against(folders: list[Path]) -> None:
         groups: defaultdict[tuple[str, str, str], list[tuple[float, float]]] = defaultdict(list)
         for one in read_results(folder / NAME).values():
             kind = "cpu" if one.device == "cpu" else "cuda"
-            net = str(find_work(one.unit.work).load(one.unit.settings).net)
+            net = str(find_work(one.unit.work).workload(one.unit.settings).net)
             groups[one.unit.work, net, one.device].append((one.seconds, unit_seconds(one.unit, kind)))
         for (work, net, device), pairs in groups.items():
             measured, estimated = (sum(column) for column in zip(*pairs, strict=True))

@@ -10,7 +10,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from dovetail.engine import RunFolder
-from dovetail.engine.folder_lock import is_worked_in, take_lock
+from dovetail.engine.folder_files import is_worked_in, take_lock
 from dovetail.engine.run_folder import read_config
 from dovetail.errors import DovetailError, FileFormatError
 from dovetail.recipes import Finished, Recipe, find_recipe
@@ -47,7 +47,7 @@ def test_a_run_that_began_just_before_is_seen(tmp_path: Path, monkeypatch: pytes
             pass
         return take_lock(folder)
 
-    monkeypatch.setattr("dovetail.engine.folder_lock.take_lock", take_late)
+    monkeypatch.setattr("dovetail.engine.run_folder.take_lock", take_late)
     with pytest.raises(DovetailError, match="holds a run of table4"):
         RunFolder(tmp_path / "run", small_recipe(), "smoke")
     assert not is_worked_in(tmp_path / "run")

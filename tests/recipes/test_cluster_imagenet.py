@@ -70,5 +70,5 @@ def test_weights_that_cannot_be_fetched_are_named(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_load_is_all_clustering() -> None:
-    loads = [WORK.load(unit.settings) for unit in find_recipe("imagenet").units("paper")]
+    loads = [WORK.workload(unit.settings) for unit in find_recipe("imagenet").units("paper")]
     assert all(not load.net and load.core_seconds > 10 for load in loads)

@@ -139,17 +139,17 @@ def test_misspelt_settings_are_refused() -> None:
 
 def test_a_load_counts_steps_and_clusterings() -> None:
     unit = networks_unit("mnist", "mlp:256-256-256-256")
-    load = WORK.load(unit.settings)
+    load = WORK.workload(unit.settings)
     assert (load.net, load.input_shape, load.outputs) == ("mlp:256-256-256-256", (1, 28, 28), 10)
     assert (load.members, load.steps, load.batch_size) == (5, 40 * 469, 128)
     assert load.core_seconds == pytest.approx(5 * 2 * 51 * 0.05)
-    assert sum(WORK.load(one.settings).core_seconds for one in per_seed(unit)) == pytest.approx(
+    assert sum(WORK.workload(one.settings).core_seconds for one in per_seed(unit)) == pytest.approx(
         load.core_seconds
     )
-    penalised = WORK.load({**unit.settings, "penalty": 0.1})
+    penalised = WORK.workload({**unit.settings, "penalty": 0.1})
     assert not penalised.net
     assert penalised.core_seconds > load.core_seconds
-    assert not WORK.load({**unit.settings, "stages": ["initial"]}).net
+    assert not WORK.workload({**unit.settings, "stages": ["initial"]}).net
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from dovetail.recipes.maxent import table1, table4
 from dovetail.recipes.maxent.condition import Condition
 from dovetail.recipes.maxent.data_sets import DATA_SETS, data_settings, load_data
 from dovetail.recipes.maxent.training import TRAINING
-from dovetail.recipes.printed_values import PublishedFile
+from dovetail.recipes.published_values import PublishedFile
 from dovetail.recipes.recipe import Scale
 from dovetail.recipes.unit import canonical
 from dovetail.specialists.settings import settle
@@ -148,7 +148,7 @@ def test_sizes_are_those_of_the_data(name: str) -> None:
 
 def test_load_counts_members_and_steps() -> None:
     def load(condition: Condition) -> tuple[str, int, int]:
-        found = find_work(condition.unit.work).load(condition.unit.settings)
+        found = find_work(condition.unit.work).workload(condition.unit.settings)
         return found.net, found.members, found.steps
 
     assert load(Condition("paper", "mnist", "shallow")) == ("mlp:512", 50, 40 * 750)

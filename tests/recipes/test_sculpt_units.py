@@ -80,7 +80,7 @@ def test_smoke_needs_no_data_that_may_be_missing(scale: Scale) -> None:
 
 
 def test_loads_grow_with_the_work() -> None:
-    load = find_work("sculpt/trials").load
+    load = find_work("sculpt/trials").workload
     small = load(boolean_trials("smoke", [4, 2, 4], 12, 1).settings)
     large = load(boolean_trials("paper", [4, 2, 4], 12, 1).settings)
     assert (small.input_shape, small.outputs, small.batch_size) == ((4,), 4, 8)

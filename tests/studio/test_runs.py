@@ -13,7 +13,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from dovetail.engine import results_file
-from dovetail.engine.folder_lock import is_worked_in
+from dovetail.engine.folder_files import is_worked_in
 from dovetail.engine.run import tables_at
 from dovetail.recipes import Cell, Comparison, Finished, Quantity, find_recipe
 from dovetail.report.prose import prose_html

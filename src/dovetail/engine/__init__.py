@@ -9,15 +9,16 @@
 - `perform` does one unit, to the same numbers wherever that is;
 - `results_file` keeps it: only the process that leads writes, a line for each unit that is done.
 
-`machine` says what there is to work with, `run_folder` is where a run is kept, and `run` what one gets to see of it.
+`costs` says beforehand what a run will take, `machine` what there is to work with; `run_folder` is where a run is
+kept, `folder_files` keeps others out of it, and `run` is what one gets to see of it.
 """
 
 from __future__ import annotations
 
+from .costs import Plan, plan
 from .engines import Engine, find_engine
 from .local import LocalEngine
-from .outcome import Outcome
-from .planning import Plan, plan
+from .perform import Outcome
 from .reproduction import reproduce
 from .run import Run
 from .run_folder import RunFolder

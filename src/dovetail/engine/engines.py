@@ -7,7 +7,7 @@ from typing import Literal, Protocol, get_args
 
 from ..errors import SpecError, unknown_name
 from ..recipes import Unit
-from .outcome import Outcome
+from .perform import Outcome
 
 EngineName = Literal["local", "ray"]
 

@@ -14,8 +14,7 @@ from typing import IO
 
 from ..recipes import Unit, find_work
 from . import machine
-from .outcome import Outcome
-from .perform import perform
+from .perform import Outcome, perform
 
 _ATTEMPTS = 3
 """How many workers may die over a unit before it is given up."""
@@ -85,7 +84,7 @@ class LocalEngine:
 
 def _uses_gpu(unit: Unit) -> bool:
     """Whether networks train in a unit that may do so on a GPU."""
-    return bool(find_work(unit.work).load(unit.settings).net)
+    return bool(find_work(unit.work).workload(unit.settings).net)
 
 
 def _next(done: Queue[Outcome | BaseException]) -> Outcome | BaseException:

@@ -1,4 +1,4 @@
-"""Do one unit, here, in such a way that it gives the same wherever it is done."""
+"""A unit done here, in such a way that it gives the same wherever it is done; and what became of it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import time
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 import torch
 from threadpoolctl import threadpool_limits
@@ -13,8 +14,45 @@ from threadpoolctl import threadpool_limits
 from ..errors import DovetailError, memory_is_full
 from ..population.cuda import on_device
 from ..recipes import Unit, find_work
-from ..recipes.unit import canonical
-from .outcome import Outcome
+from ..recipes.unit import Row, canonical
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A unit that was done, or could not be.
+
+    Attributes
+    ----------
+    unit : Unit
+        What was to be done.
+    row : dict, optional
+        What came out, if it was done.
+    seconds : float
+        How long it took.
+    device : str
+        What it ran on.
+    error : str
+        Why it could not be done.
+    trace : str
+        The traceback of an error that nobody foresaw.
+    """
+
+    unit: Unit
+    row: Row | None = None
+    seconds: float = 0.0
+    device: str = ""
+    error: str = ""
+    trace: str = ""
+
+    def to_json(self) -> dict[str, object]:
+        """Return the outcome without its unit, as values that JSON can hold."""
+        return {
+            "row": self.row,
+            "seconds": round(self.seconds, 3),
+            "device": self.device,
+            "error": self.error,
+            "trace": self.trace,
+        }
 
 
 def perform(unit: Unit, device: str) -> Outcome:

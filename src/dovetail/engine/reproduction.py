@@ -9,10 +9,10 @@ from pathlib import Path
 from ..errors import DovetailError
 from ..population.progress import FitProgress
 from ..recipes import Finished, Unit, find_recipe
-from ..recipes.costs import unit_seconds
 from ..recipes.recipe import Scale, check_scale
+from .costs import unit_seconds
 from .engines import Engine, EngineName, find_engine
-from .outcome import Outcome
+from .perform import Outcome
 from .run import Run, reasons
 from .run_folder import RunFolder, default_folder
 

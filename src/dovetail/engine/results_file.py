@@ -10,7 +10,7 @@ from pathlib import Path
 from ..errors import DovetailError, FileFormatError
 from ..recipes import Finished, Unit
 from ..recipes.unit import canonical
-from .own_files import open_own
+from .folder_files import open_own
 
 NAME = "results.jsonl"
 

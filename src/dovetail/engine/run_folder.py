@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from ..errors import DovetailError, FileFormatError
 from ..io.provenance import versions
@@ -19,19 +20,25 @@ from ..io.write import write_whole
 from ..recipes import Finished, Recipe, Unit
 from ..recipes.recipe import Scale
 from ..recipes.unit import canonical
-from . import folder_lock, results_file
-from .own_files import check_own, open_own
+from . import results_file
+from .folder_files import LOCK, check_own, open_own, take_lock
 from .run import tables_at
-from .run_figures import FIGURES, write_figures
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 CONFIG = "config.yaml"
+FIGURES = "figures"
 _TABLES = "table.md"
 _ERRORS = "errors.log"
-_OWN = (CONFIG, results_file.NAME, _TABLES, FIGURES, _ERRORS, folder_lock.NAME)
+_OWN = (CONFIG, results_file.NAME, _TABLES, FIGURES, _ERRORS, LOCK)
 _MOST_CONFIG_BYTES = 2**16
 """The largest ``config.yaml`` that is read; one of ours has a few lines."""
 _MOST_NEIGHBOUR_BYTES = 64 * 2**20
 """The largest results of another run that are looked through."""
+_DPI = 120
+_MARK, _MARK_WITHIN = "Dovetail, a figure of a run", 1_000
+"""What our figures say made them, near their start, so that those of others are left alone."""
 
 
 def default_folder(recipe: Recipe, scale: Scale) -> Path:
@@ -68,7 +75,7 @@ class RunFolder:
         except OSError as error:
             raise DovetailError(f"cannot make the folder {path}: {error.strerror}") from error
         try:
-            self._lock = folder_lock.take_lock(path)
+            self._lock = take_lock(path)
         except OSError as error:
             raise DovetailError(
                 f"cannot write into the folder {path}: {error.strerror}; choose another"
@@ -199,3 +206,46 @@ def read_config(folder: Path) -> dict[str, str]:
         raise FileFormatError(
             f"{folder} is not a run folder: its {CONFIG} cannot be read ({error})"
         ) from error
+
+
+def figures_in(folder: Path) -> list[Path]:
+    """Return the figures in a run folder, in order of name; none that a link leads to."""
+    pictures = folder / FIGURES
+    if pictures.is_symlink():
+        return []
+    return sorted(
+        path
+        for path in pictures.glob("*.png")
+        if path.is_file() and not path.is_symlink() and not path.name.startswith(".")
+    )
+
+
+def write_figures(folder: Path, recipe: Recipe, finished: Sequence[Finished]) -> None:
+    """Write the figures of a recipe into a run folder; those go that a run drew and the recipe no longer has.
+
+    Raises
+    ------
+    DovetailError
+        If the folder of figures is a link, or nothing can be written there.
+    """
+    pictures = folder / FIGURES
+    check_own(pictures)
+    try:
+        old = {path for path in figures_in(folder) if _is_ours(path)}
+        for name, figure in recipe.figures(finished):
+            pictures.mkdir(exist_ok=True)
+            new = write_whole(pictures / f"{name}.png", lambda path, drawn=figure: _save(drawn, path))  # type: ignore[misc]
+            old.discard(new)
+        for path in old:
+            path.unlink()
+    except OSError as error:
+        raise DovetailError(f"cannot write {pictures}: {error.strerror}") from error
+
+
+def _save(figure: Figure, path: Path) -> None:
+    figure.savefig(path, format="png", dpi=_DPI, bbox_inches="tight", metadata={"Software": _MARK})
+
+
+def _is_ours(picture: Path) -> bool:
+    with open_own(picture, "rb") as file:
+        return _MARK.encode() in file.read(_MARK_WITHIN)

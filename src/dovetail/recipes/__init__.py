@@ -7,24 +7,24 @@ One folder for each paper, one file for each recipe.
 
 from __future__ import annotations
 
-from .printed_values import published, read_published
+from .published_values import published, read_published
 from .recipe import PAPERS, Recipe
 from .registry import find_recipe, recipes
 from .tables import Cell, Comparison, Quantity, Table
 from .unit import Finished, Unit
-from .works import Load, Work, find_work
+from .works import Work, Workload, find_work
 
 __all__ = [
     "PAPERS",
     "Cell",
     "Comparison",
     "Finished",
-    "Load",
     "Quantity",
     "Recipe",
     "Table",
     "Unit",
     "Work",
+    "Workload",
     "find_recipe",
     "find_work",
     "published",

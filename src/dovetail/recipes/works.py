@@ -28,7 +28,7 @@ _HOMES = {
 
 
 @dataclass(frozen=True)
-class Load:
+class Workload:
     """How much work a unit is, whatever it runs on; `costs` makes seconds and bytes of it.
 
     Attributes
@@ -66,14 +66,14 @@ class Work:
     ----------
     run : callable
         Takes a unit's settings and the device, and returns its row. The same settings give the same row.
-    load : callable
-        Takes a unit's settings and returns its `Load`, an estimate, without reading any data.
+    workload : callable
+        Takes a unit's settings and returns its `Workload`, an estimate, without reading any data.
     label : callable
         Takes a unit's settings and returns in a few words what tells it from others.
     """
 
     run: Callable[[Mapping[str, Any], torch.device], dict[str, Any]]
-    load: Callable[[Mapping[str, Any]], Load]
+    workload: Callable[[Mapping[str, Any]], Workload]
     label: Callable[[Mapping[str, Any]], str]
 
 

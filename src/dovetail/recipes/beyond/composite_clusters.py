@@ -19,7 +19,7 @@ from ..cluster.data_sizes import data_size
 from ..cluster.fewer_samples import first_samples
 from ..cluster.measuring import clustering_seconds
 from ..unit import Row, Settings
-from ..works import Load, Work
+from ..works import Work, Workload
 from .clusters_of import cluster_network
 from .findings import VIEWS
 from .ownership import Floats, Members, favourites, owners, weight_matrices, weight_shares
@@ -68,7 +68,7 @@ def run(settings: Settings, device: torch.device) -> Row:
     }
 
 
-def load(settings: Settings) -> Load:
+def workload(settings: Settings) -> Workload:
     """Return how much work the specialists are; generalists and clusters come on top."""
     size = data_size(settings["data"])
     seeds = len(settings["seeds"])
@@ -76,7 +76,7 @@ def load(settings: Settings) -> Load:
     epochs = settings["epochs"] * (1 if settings["slots"] else 2)  # pruning rounds take as long again
     clusterings = 1 + settings["shuffles"] + 2 * settings["copies"]
     core_seconds = 2 * seeds * len(VIEWS) * clusterings * clustering_seconds(settings["net"], size)
-    return Load(
+    return Workload(
         net=settings["net"], input_shape=size.input_shape, outputs=size.outputs,
         members=seeds * (size.outputs + 1), steps=epochs * math.ceil(0.8 * samples / settings["batch_size"]),
         batch_size=settings["batch_size"],
@@ -90,7 +90,7 @@ def label(settings: Settings) -> str:
     return f"{settings['data']}, {settings['net']}, {kind}"
 
 
-WORK = Work(run, load, label)
+WORK = Work(run, workload, label)
 
 
 def _study(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Literal
 
-from ..printed_values import published
+from ..published_values import published
 from ..tables import Cell, Quantity
 from ..unit import Finished, Row
 from .lines import Line, row_of

@@ -11,7 +11,7 @@ from torch import nn
 from ...errors import DovetailError, SpecError
 from ...nets import build_net
 from ..unit import Row, Settings
-from ..works import Load, Work
+from ..works import Work, Workload
 from .measuring import CLUSTERING_SECONDS, measure
 
 _OUTPUTS = 1000
@@ -36,11 +36,11 @@ def run(settings: Settings, device: torch.device) -> Row:
     return {"measures": [measure([network], example, **made) for made in settings["measures"]]}
 
 
-def load(settings: Settings) -> Load:
+def workload(settings: Settings) -> Workload:
     """Return how much work the clustering is."""
     name = settings["model"].partition(".")[0].partition(",")[0]
     each = CLUSTERING_SECONDS.get(name, _OTHERS_SECONDS)
-    return Load(core_seconds=sum((1 + made["shuffles"]) * each for made in settings["measures"]))
+    return Workload(core_seconds=sum((1 + made["shuffles"]) * each for made in settings["measures"]))
 
 
 def label(settings: Settings) -> str:
@@ -48,7 +48,7 @@ def label(settings: Settings) -> str:
     return str(settings["model"])
 
 
-WORK = Work(run, load, label)
+WORK = Work(run, workload, label)
 
 
 def _from_timm(name: str) -> tuple[nn.Module, tuple[int, ...]]:

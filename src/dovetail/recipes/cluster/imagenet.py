@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ..printed_values import published
+from ..published_values import published
 from ..recipe import Recipe, Scale
 from ..tables import Cell, Comparison, Quantity
 from ..unit import Finished, Row, Unit

@@ -17,7 +17,7 @@ from ...data import load_text
 from ...data.dataset import Dataset
 from ...population import Population, Scores
 from ..unit import Row, Settings, plain_numbers
-from ..works import Load, Work
+from ..works import Work, Workload
 from .augmentation import turned_shifted_mirrored
 from .data_sizes import data_size
 from .fewer_samples import first_samples
@@ -59,7 +59,7 @@ def run(settings: Settings, device: torch.device) -> Row:
     return row
 
 
-def load(settings: Settings) -> Load:
+def workload(settings: Settings) -> Workload:
     """Return how much work the networks are."""
     size = data_size(settings["data"])
     samples = min(settings["samples"] or size.samples, size.samples)
@@ -67,12 +67,12 @@ def load(settings: Settings) -> Load:
     clusterings = sum(1 + made["shuffles"] for made in settings["measures"]) * len(settings["stages"])
     core_seconds = seeds * clusterings * clustering_seconds(settings["net"], size)
     if set(settings["stages"]) == {"initial"}:
-        return Load(core_seconds=core_seconds)
+        return Workload(core_seconds=core_seconds)
     epochs = settings["epochs"] + settings["pruning_epochs"]
     steps = epochs * math.ceil(samples / settings["batch_size"])
     if settings["penalty"]:
-        return Load(core_seconds=core_seconds + seeds * steps * _PENALTY_STEP_SECONDS)
-    return Load(
+        return Workload(core_seconds=core_seconds + seeds * steps * _PENALTY_STEP_SECONDS)
+    return Workload(
         settings["net"], size.input_shape, size.outputs, seeds, steps, settings["batch_size"], core_seconds
     )
 
@@ -87,7 +87,7 @@ def label(settings: Settings) -> str:
     )
 
 
-WORK = Work(run, load, label)
+WORK = Work(run, workload, label)
 
 
 def _initial_networks(data: Dataset, settings: Settings) -> list[nn.Module]:

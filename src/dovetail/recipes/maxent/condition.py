@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
 
-from ..printed_values import PublishedFile, published
+from ..published_values import PublishedFile, published
 from ..recipe import Scale
 from ..tables import Quantity
 from ..unit import Unit

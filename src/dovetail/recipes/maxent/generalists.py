@@ -9,7 +9,7 @@ import torch
 from ...nets import net_builder
 from ...population import Adam, Population
 from ..unit import Row, Settings, plain_numbers
-from ..works import Load, Work
+from ..works import Work, Workload
 from .data_sets import DATA_SETS, load_data
 
 
@@ -30,10 +30,10 @@ def run(settings: Settings, device: torch.device) -> Row:
     return {"accuracy": plain_numbers(population.evaluate(data.test)["accuracy"].tolist())}
 
 
-def load(settings: Settings) -> Load:
+def workload(settings: Settings) -> Workload:
     """Return how much work they are."""
     data = DATA_SETS[settings["data"]["name"]]
-    return Load(
+    return Workload(
         net=settings["net"],
         input_shape=data.input_shape,
         outputs=data.classes,
@@ -49,4 +49,4 @@ def label(settings: Settings) -> str:
     return f"{settings['data']['name']}, {settings['net']}, generalists"
 
 
-WORK = Work(run, load, label)
+WORK = Work(run, workload, label)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from statistics import fmean, stdev
 
-from ..printed_values import PublishedFile
+from ..published_values import PublishedFile
 from ..tables import Cell, Quantity, Table
 from ..unit import Row
 from .condition import Condition

@@ -11,7 +11,7 @@ from ...nets import NetSpec
 from ...specialists import train_specialists
 from ...specialists.layouts import slot_net
 from ..unit import Row, Settings
-from ..works import Load, Work
+from ..works import Work, Workload
 from .data_sets import DATA_SETS, load_data
 from .measures import ClassSet, Measuring, scores_row, summed_confusions
 
@@ -52,7 +52,7 @@ def run(settings: Settings, device: torch.device) -> Row:
     return row
 
 
-def load(settings: Settings) -> Load:
+def workload(settings: Settings) -> Workload:
     """Return how much work a population is, if no network stops early."""
     data, train = DATA_SETS[settings["data"]["name"]], settings["train"]
     net = NetSpec.parse(train["net"])
@@ -61,7 +61,7 @@ def load(settings: Settings) -> Load:
     share = len(settings["rewarded"][0]) / data.classes if train["loss"] == "xe" else 1.0
     epochs = train["epochs"] + train["rounds"] * (train["round_epochs"] or 0)
     calibrated = len(settings["seeds"]) if "calibrated" in settings["methods"] else 0
-    return Load(
+    return Workload(
         net=str(small or net),
         input_shape=data.input_shape,
         outputs=data.classes,
@@ -86,4 +86,4 @@ def label(settings: Settings) -> str:
     )
 
 
-WORK = Work(run, load, label)
+WORK = Work(run, workload, label)

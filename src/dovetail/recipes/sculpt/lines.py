@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
-from ..printed_values import published
+from ..published_values import published
 from ..recipe import Scale
 from ..tables import Cell, Quantity
 from ..unit import Finished, Row, Unit

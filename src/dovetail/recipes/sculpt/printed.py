@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..printed_values import read_published
+from ..published_values import read_published
 
 
 def printed_success(table: int, structure: str, **labels: object) -> str | None:

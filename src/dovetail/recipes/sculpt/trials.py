@@ -10,7 +10,7 @@ import torch
 
 from ...sculpting import SculptOptions, sculpt_seeds
 from ..unit import Row, Settings
-from ..works import Load, Work
+from ..works import Work, Workload
 from .choices import choices_of
 from .epochs import fewest_epochs
 from .tasks import load_task, task_name, task_size
@@ -56,7 +56,7 @@ def run(settings: Settings, device: torch.device) -> Row:
     }
 
 
-def load(settings: Settings) -> Load:
+def workload(settings: Settings) -> Workload:
     """Return how much work a unit is: as many trainings as the slowest cell takes, of all that are still at it."""
     size = task_size(settings["task"])
     hidden = settings["hidden"]
@@ -72,7 +72,7 @@ def load(settings: Settings) -> Load:
         epochs = epochs[len(epochs) // 2]
     choices = len(list(choices_of(settings["choices"])))
     cells = len(settings["seeds"]) * len(by_units) * len(by_edges)
-    return Load(
+    return Workload(
         net=f"mlp:{'-'.join(map(str, hidden))},dropout=0,output_bias=true,init=kaiming-normal",
         input_shape=(size.inputs,),
         outputs=size.outputs,
@@ -98,4 +98,4 @@ def label(settings: Settings) -> str:
     )
 
 
-WORK = Work(run, load, label)
+WORK = Work(run, workload, label)

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from ...engine import Run
 from ...engine.results_file import NAME, read_results
-from ...engine.run_figures import figures_in
-from ...engine.run_folder import CONFIG, read_config, units_beside
+from ...engine.run_folder import CONFIG, figures_in, read_config, units_beside
 from ...errors import FileFormatError
 from ...recipes import find_recipe
 from ...recipes.recipe import check_scale

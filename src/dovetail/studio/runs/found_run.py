@@ -7,10 +7,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import cast
 
+from ...engine.costs import unit_seconds
 from ...engine.run_folder import CONFIG, read_config
 from ...errors import FileFormatError
 from ...recipes import Recipe, Unit, find_recipe
-from ...recipes.costs import unit_seconds
 from ...recipes.recipe import Scale, check_scale
 from ..folder import StudioFolder
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel
 
-from ...engine.run_figures import FIGURES, figures_in
+from ...engine.run_folder import FIGURES, figures_in
 from ...errors import DovetailError, FileFormatError
 from ...report.prose import prose_html
 from ..folder import StudioFolder

@@ -10,7 +10,7 @@ from typing import Literal
 
 from pydantic import BaseModel
 
-from ...engine.folder_lock import is_worked_in, worked_in_since
+from ...engine.folder_files import is_worked_in, worked_in_since
 from ...engine.run import tables_at
 from ...engine.run_folder import CONFIG
 from ...errors import DovetailError, FileFormatError

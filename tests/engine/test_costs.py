@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dovetail.recipes import Load, recipes
-from dovetail.recipes.costs import load_seconds, makespan, unit_bytes, unit_seconds
+from dovetail.engine.costs import makespan, unit_bytes, unit_seconds, workload_seconds
+from dovetail.recipes import Workload, recipes
 
 IMAGE = (1, 28, 28)
 
@@ -28,7 +28,9 @@ IMAGE = (1, 28, 28)
 def test_estimates_are_near_what_was_measured(
     net: str, members: int, device: str, microseconds: float
 ) -> None:
-    few, many = (load_seconds(Load(net, IMAGE, 10, members, steps, 64), device) for steps in (1000, 2000))
+    few, many = (
+        workload_seconds(Workload(net, IMAGE, 10, members, steps, 64), device) for steps in (1000, 2000)
+    )
     assert 0.6 < (many - few) / (1000 * members) * 1e6 / microseconds < 1.7
 
 

@@ -1,4 +1,4 @@
-"""What a unit costs: seconds and bytes, on a CPU core or a GPU.
+"""Costs of units, in seconds and bytes on a CPU core or a GPU; and the plan of a run: what it will take beforehand.
 
 One place for these numbers, used to order units, to say how much time is left, and for ``--dry-run``. How many
 networks of a unit train at once is decided by `dovetail.population.memory` on the device itself; a unit never has to be
@@ -13,15 +13,19 @@ float32); on one core of a CPU, where bytes stay in caches, 1.2 times.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .unit import Unit
-from .works import Load, find_work
+from ..recipes import Unit, Workload, find_recipe, find_work
+from ..recipes.recipe import Scale, check_scale
+from . import results_file
+from .run_folder import check_folder_is, default_folder, units_beside
 
 if TYPE_CHECKING:
+    import pandas as pd
     from torch import nn
 
 
@@ -51,38 +55,39 @@ _SETTLING = 3.0
 
 def unit_seconds(unit: Unit, device: str) -> float:
     """Return the seconds that a unit should take on one core (``"cpu"``) or one GPU (``"cuda"``)."""
-    return load_seconds(find_work(unit.work).load(unit.settings), device)
+    return workload_seconds(find_work(unit.work).workload(unit.settings), device)
 
 
 def unit_bytes(unit: Unit) -> int:
     """Return the bytes that a unit should need on a device if all of its networks train at once."""
-    load = find_work(unit.work).load(unit.settings)
+    amount = find_work(unit.work).workload(unit.settings)
     return (
-        load.members * _network(load.net, load.input_shape, load.outputs, max(load.batch_size, 2)).memory
-        if load.net
+        amount.members
+        * _network(amount.net, amount.input_shape, amount.outputs, max(amount.batch_size, 2)).memory
+        if amount.net
         else 0
     )
 
 
-def load_seconds(load: Load, device: str) -> float:
+def workload_seconds(amount: Workload, device: str) -> float:
     """Return the seconds that so much work should take.
 
     Examples
     --------
-    >>> dense = Load("mlp:512", (784,), 10, members=50, steps=30_000, batch_size=64)
-    >>> load_seconds(dense, "cuda") < load_seconds(dense, "cpu") / 50
+    >>> dense = Workload("mlp:512", (784,), 10, members=50, steps=30_000, batch_size=64)
+    >>> workload_seconds(dense, "cuda") < workload_seconds(dense, "cpu") / 50
     True
     """
-    seconds = _SETTLING + load.core_seconds
-    if load.net:
+    seconds = _SETTLING + amount.core_seconds
+    if amount.net:
         speed = _SPEEDS[device]
-        network = _network(load.net, load.input_shape, load.outputs, load.batch_size)
+        network = _network(amount.net, amount.input_shape, amount.outputs, amount.batch_size)
         multiple = speed.convolutional if network.convolutional else speed.dense
-        of_operations = speed.lone_operations if network.convolutional and load.members == 1 else multiple
+        of_operations = speed.lone_operations if network.convolutional and amount.members == 1 else multiple
         each = max(
             multiple * network.moved / speed.bandwidth, of_operations * network.operations / speed.rate
         )
-        seconds += load.steps * (speed.start + load.members * each)
+        seconds += amount.steps * (speed.start + amount.members * each)
     return seconds
 
 
@@ -143,3 +148,100 @@ def _never_written(network: nn.Module, input_shape: tuple[int, ...]) -> int:
     if not (len(first) == 2 and isinstance(first[0], nn.Conv2d) and isinstance(first[1], nn.MaxPool2d)):
         return 0
     return 4 * int(first[0](torch.zeros(1, *input_shape)).numel())
+
+
+@dataclass(frozen=True)
+class PlannedUnit:
+    """A unit and what it should cost.
+
+    Attributes
+    ----------
+    unit : Unit
+        What is to be done.
+    cpu_seconds, gpu_seconds : float
+        On one core, or on one GPU of the kind that was measured (H200).
+    memory : int
+        Bytes, if all of its networks train at once; they train in parts where that is too much.
+    done : bool
+        Whether the run folder has it already.
+    """
+
+    unit: Unit
+    cpu_seconds: float
+    gpu_seconds: float
+    memory: int
+    done: bool
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The units of a recipe and what they should cost.
+
+    Attributes
+    ----------
+    units : sequence of PlannedUnit
+        All units.
+    """
+
+    units: Sequence[PlannedUnit]
+
+    def seconds(self, places: int, device: str) -> float:
+        """Return how long what is missing takes on so many GPUs (``"cuda"``) or cores (``"cpu"``)."""
+        return makespan(
+            (one.gpu_seconds if device == "cuda" else one.cpu_seconds for one in self.units if not one.done),
+            places,
+        )
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a row for each unit: what it is, and its cost."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            [
+                {
+                    "unit": one.unit.label,
+                    "GPU seconds": round(one.gpu_seconds, 1),
+                    "core seconds": round(one.cpu_seconds, 1),
+                    "memory MiB": round(one.memory / 2**20),
+                    "done": one.done,
+                }
+                for one in self.units
+            ]
+        )
+
+
+def plan(name: str, scale: Scale = "smoke", folder: str | Path | None = None) -> Plan:
+    """Return what a recipe will take, without doing any of it.
+
+    Parameters
+    ----------
+    name : str
+        The recipe.
+    scale : {"smoke", "paper"}
+        In which size.
+    folder : path, optional
+        The run's folder; units that it has, or runs beside it, count as done.
+
+    Examples
+    --------
+    >>> found = plan("k", "paper")
+    >>> found.seconds(8, "cuda") <= found.seconds(1, "cuda")
+    True
+    """
+    recipe = find_recipe(name)
+    check_scale(scale)
+    where = default_folder(recipe, scale) if folder is None else Path(folder)
+    check_folder_is(where, recipe, scale)
+    done = results_file.read_results(where / results_file.NAME).keys() | units_beside(where).keys()
+    return Plan(
+        [
+            PlannedUnit(
+                unit,
+                unit_seconds(unit, "cpu"),
+                unit_seconds(unit, "cuda"),
+                unit_bytes(unit),
+                unit.key in done,
+            )
+            for unit in dict.fromkeys(recipe.units(scale))
+        ]
+    )
