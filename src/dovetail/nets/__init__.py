@@ -7,8 +7,9 @@ its own, used once, so that hooks and tracers see each of them. A new architectu
 
 from __future__ import annotations
 
-from .build import NetBuilder, build_net, net_builder, seeded
+from .build import NetBuilder, build_net, net_builder
 from .registry import ARCHITECTURES
+from .seeding import seeded_build
 from .spec import NetSpec
 
-__all__ = ["ARCHITECTURES", "NetBuilder", "NetSpec", "build_net", "net_builder", "seeded"]
+__all__ = ["ARCHITECTURES", "NetBuilder", "NetSpec", "build_net", "net_builder", "seeded_build"]

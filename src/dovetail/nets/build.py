@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -26,8 +25,8 @@ class NetBuilder:
     """A spec with its input and output sizes: call it for a network with fresh random weights.
 
     Builders are small, compare by value, and can be hashed and pickled, so they travel to other processes
-    where networks would not. A builder draws from PyTorch's global random state and follows its default
-    device. Made by `net_builder`.
+    where networks would not. Without a seed a builder draws from PyTorch's global random state and follows its
+    default device. Weights are float32, as data is. Made by `net_builder`.
     """
 
     spec: NetSpec
@@ -38,9 +37,15 @@ class NetBuilder:
         _check_shapes(self.input_shape, self.outputs)
         _check_parameters(self.spec, self.input_shape, self.outputs)
 
-    def __call__(self) -> nn.Module:
-        """Return a new network."""
-        return _assemble(self.spec, self.input_shape, self.outputs)
+    def __call__(self, seed: int | None = None) -> nn.Module:
+        """Return a new network, with the weights of a seed if one is given; then it is on the CPU."""
+        if seed is not None:
+            check_seed(seed)
+        generator = None if seed is None else torch.Generator("cpu").manual_seed(seed)
+        net = _on_meta(self.spec, self.input_shape, self.outputs)
+        net.to_empty(device=torch.get_default_device() if generator is None else "cpu")
+        initialise_(net, str(self.spec["init"]), generator)
+        return net
 
 
 def net_builder(spec: str | NetSpec, input_shape: Sequence[int], outputs: int) -> NetBuilder:
@@ -96,8 +101,8 @@ def build_net(
     outputs
         Number of logits.
     seed
-        With a seed the network is built on the CPU, the same on every machine, and the global random state
-        stays as it was. Without one, its weights come from the global random state.
+        With a seed the network is built on the CPU, the same on every machine and in any thread, and the global
+        random state is left alone. Without one, its weights come from the global random state.
 
     Raises
     ------
@@ -112,40 +117,21 @@ def build_net(
     >>> net.output
     Linear(in_features=64, out_features=10, bias=False)
     """
-    build = net_builder(spec, input_shape, outputs)
-    if seed is None:
-        return build()
-    with seeded(seed):
-        return build()
+    return net_builder(spec, input_shape, outputs)(seed)
 
 
-@contextmanager
-def seeded(seed: int) -> Iterator[None]:
-    """Build networks on the CPU from a seed, and leave all random states as they were.
-
-    Examples
-    --------
-    >>> with seeded(3):
-    ...     first = nn.Linear(2, 2)
-    >>> with seeded(3):
-    ...     again = nn.Linear(2, 2)
-    >>> bool((first.weight == again.weight).all())
-    True
-    """
-    if not _is_whole(seed) or not 0 <= seed < 2**63:
+def check_seed(seed: object) -> None:
+    """Refuse what cannot seed a generator."""
+    if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed < 2**63:
         raise SpecError(f"a seed must be a whole number from 0 to 2**63 - 1; got {seed!r:.80}")
-    with torch.random.fork_rng(devices=[]), torch.device("cpu"):
-        # torch.manual_seed would also reseed the GPUs, whose state is not saved here.
-        torch.default_generator.manual_seed(seed)
-        yield
 
 
-def _assemble(spec: NetSpec, input_shape: tuple[int, ...], outputs: int) -> nn.Module:
-    options = dict(spec.options)
-    init = options.pop("init")
-    net = ARCHITECTURES[spec.name].build(spec.sizes, input_shape, outputs, **options)
-    initialise_(net, str(init))
-    return net
+def _on_meta(spec: NetSpec, input_shape: tuple[int, ...], outputs: int) -> nn.Module:
+    """Return the network without values: nothing is allocated, whatever the size, and no random number is drawn."""
+    options = {name: value for name, value in spec.options if name != "init"}
+    with torch.device("meta"):
+        net = ARCHITECTURES[spec.name].build(spec.sizes, input_shape, outputs, **options)
+    return net.float()  # as data is, whatever torch.set_default_dtype says
 
 
 def _check_shapes(input_shape: tuple[int, ...], outputs: int) -> None:
@@ -165,10 +151,7 @@ def _is_whole(value: object) -> bool:
 
 @lru_cache(maxsize=256)
 def _check_parameters(spec: NetSpec, input_shape: tuple[int, ...], outputs: int) -> None:
-    # On the meta device nothing is allocated, whatever the size, and no random number is drawn.
-    with torch.device("meta"):
-        skeleton = _assemble(spec, input_shape, outputs)
-    count = sum(parameter.numel() for parameter in skeleton.parameters())
+    count = sum(parameter.numel() for parameter in _on_meta(spec, input_shape, outputs).parameters())
     if count > MAX_PARAMETERS:
         raise SpecError(
             f"{spec} on inputs {input_shape} has {count} parameters, more than {MAX_PARAMETERS}; "

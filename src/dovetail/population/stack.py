@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from ..errors import ShapeError, TrainingError
-from ..nets import seeded
+from ..nets import seeded_build
 
 Tensors = dict[str, Tensor]
 
@@ -21,8 +21,7 @@ def build_seeded(build: Callable[[], nn.Module], seed: int) -> nn.Module:
             f"{type(build).__name__}; try a lambda, or dovetail.net_builder"
         )
     try:
-        with seeded(seed):
-            network = build()
+        network = seeded_build(build, seed)
     except TypeError as error:
         raise TrainingError(f"the builder {build!r:.80} must work without arguments ({error})") from error
     if not isinstance(network, nn.Module):
