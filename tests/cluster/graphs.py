@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 
-from dovetail.graph.structure import Block, Group, NetworkGraph
+from dovetail.graph.graph import Block, Group, NetworkGraph
 
 
 def chain(matrices: Sequence[NDArray[np.floating]]) -> NetworkGraph:

@@ -15,7 +15,7 @@ from dovetail.cluster import Clusterability, Lesions, NetworkGraph
 from dovetail.cluster.plots import draw_composition, draw_embedding, draw_lesions, draw_null
 from dovetail.cluster.result import Stability
 from dovetail.errors import SpecError
-from dovetail.graph.structure import Group
+from dovetail.graph.graph import Group
 
 matplotlib.use("Agg")
 

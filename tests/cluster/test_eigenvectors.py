@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from dovetail.cluster.partition.eigenvectors import Spectrum, spectrum_of_adjacency, spectrum_of_halves
 from dovetail.cluster.partition.halves import halves_of
-from dovetail.graph.structure import NetworkGraph
+from dovetail.graph.graph import NetworkGraph
 
 from .graphs import chain, dense_spectrum, random_layers
 

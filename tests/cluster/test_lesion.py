@@ -18,7 +18,7 @@ from dovetail.cluster import NetworkGraph, lesion, network_graph
 from dovetail.cluster.lesion import matched_groups
 from dovetail.data import Split
 from dovetail.errors import DataError, DovetailError, ShapeError, SpecError
-from dovetail.graph.structure import Group
+from dovetail.graph.graph import Group
 
 Masks = Mapping[str, Tensor]
 

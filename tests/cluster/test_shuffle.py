@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from dovetail.cluster.shuffle import Shuffle, Shuffles
 from dovetail.errors import SpecError
-from dovetail.graph.structure import Block, Group, NetworkGraph
+from dovetail.graph.graph import Block, Group, NetworkGraph
 
 from .graphs import chain
 

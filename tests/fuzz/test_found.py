@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import dovetail as dt
+from dovetail.cluster.source import is_part
 from dovetail.commands.audit_source import read_shape
 from dovetail.data import damage, load, load_text
 from dovetail.errors import DataError, FileFormatError, ShapeError, SpecError, unknown_name
-from dovetail.graph.weights_file import is_part
 from dovetail.io.fields import parse
 from dovetail.nets import net_builder
 from dovetail.sculpting import Hierarchy, detect_modules, open_sculpture

@@ -12,7 +12,7 @@ from torch.nn import functional as F
 
 import dovetail as dt
 from dovetail.graph import network_graph
-from dovetail.graph.units import Units
+from dovetail.graph.layers import Units
 
 from .networks import kernel_sums, nodes, sizes
 

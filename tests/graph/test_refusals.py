@@ -67,7 +67,7 @@ def test_the_place_is_named() -> None:
     network = nn.Sequential(nn.Linear(4, 6), nn.Sequential(nn.Unflatten(1, (2, 3)), nn.LSTM(3, 3)))
     with pytest.raises(SpecError, match=r"cannot follow torch\.lstm in module '1\.1' \(LSTM\);"):
         network_graph(network, torch.zeros(1, 4))
-    with pytest.raises(SpecError, match=r"test_graph_refusals\.py:\d+"):
+    with pytest.raises(SpecError, match=r"test_refusals\.py:\d+"):
         network_graph(Between(lambda x: x.cumsum(dim=1)))
 
 

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 import dovetail as dt
-from dovetail.graph.layers import layer_chain
+from dovetail.graph.chain import layer_chain
 from dovetail.studio.networks import measuring
 from dovetail.studio.networks.grouping import group_units
 from dovetail.studio.networks.limits import MOST_EDGES, MOST_UNITS

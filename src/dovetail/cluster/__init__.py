@@ -7,8 +7,8 @@ trains networks that cluster well. Beside them: `clusterability` (the network ag
 
 from __future__ import annotations
 
+from ..graph.graph import Block, Group, NetworkGraph
 from ..graph.network_graph import network_graph
-from ..graph.structure import Block, Group, NetworkGraph
 from .clusterability import clusterability
 from .lesion import lesion
 from .lesions import Lesions

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from ..data.dataset import Split
 from ..errors import ShapeError, SpecError
-from ..graph.structure import Floats
+from ..graph.graph import Floats
 from .readers import Readers
 
 _VARIANTS_AT_ONCE = 16

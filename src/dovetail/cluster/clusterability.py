@@ -15,10 +15,9 @@ from threadpoolctl import threadpool_limits
 from torch import Tensor, nn
 
 from ..errors import SpecError, unknown_name
-from ..graph.assemble import Convention
-from ..graph.network_graph import network_graph
-from ..graph.structure import Indices, NetworkGraph
-from ..graph.weighted import Norm
+from ..graph.graph import Indices, NetworkGraph
+from ..graph.layers import Norm
+from ..graph.network_graph import Convention, network_graph
 from ..population.progress import FitProgress
 from .checks import whole_number
 from .doubts import doubts

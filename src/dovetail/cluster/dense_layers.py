@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from torch import Tensor
 
-from ..graph.layers import Layer
+from ..graph.chain import Layer
 
 ASSUMED = "dense layers with ReLU between them"
 
@@ -24,7 +24,7 @@ def foreign_tensor(tensors: Mapping[str, Tensor], chain: Sequence[Layer]) -> str
     Examples
     --------
     >>> import torch
-    >>> from dovetail.graph.layers import layer_chain
+    >>> from dovetail.graph.chain import layer_chain
     >>> tensors = {"fc.weight": torch.ones(3, 2), "fc.bias": torch.ones(3), "norm.weight": torch.ones(3)}
     >>> foreign_tensor(tensors, layer_chain(tensors))
     'norm.weight'

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from ..graph.structure import Indices, NetworkGraph
+from ..graph.graph import Indices, NetworkGraph
 from .partition.eigenvectors import connected_parts
 
 _SMALL = 0.1

@@ -11,8 +11,8 @@ from torch import nn
 
 from ..data.dataset import Dataset, Split, is_finite
 from ..errors import DataError, ShapeError, SpecError
+from ..graph.graph import Indices, NetworkGraph
 from ..graph.network_graph import network_graph
-from ..graph.structure import Indices, NetworkGraph
 from ..population.progress import FitProgress
 from .ablation import check_fits, correct_by_class
 from .checks import whole_number

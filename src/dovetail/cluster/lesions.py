@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..graph.structure import Floats, Indices
+from ..graph.graph import Floats, Indices
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..graph.structure import Floats
+from ..graph.graph import Floats
 
 _ROUNDING = 1e-9
 """N-cuts that differ by less, relative to their size, are the same."""

@@ -9,10 +9,10 @@ import numpy as np
 from torch import Tensor, nn
 
 from ..errors import ShapeError
-from ..graph.assemble import Convention, number_nodes
-from ..graph.record import record
+from ..graph.graph import Group, Indices, NetworkGraph
+from ..graph.network_graph import Convention, number_nodes
 from ..graph.rules import follow
-from ..graph.structure import Group, Indices, NetworkGraph
+from ..graph.trace import record
 
 Readers: TypeAlias = dict[str, list[Indices]]
 """For each layer, by its path in the network, and each of its uses: the node of every input, -1 for none."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from ..graph.structure import Floats, Indices, NetworkGraph
+from ..graph.graph import Floats, Indices, NetworkGraph
 from .null import Null
 from .verdict import verdict
 

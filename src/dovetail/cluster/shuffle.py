@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import unknown_name
-from ..graph.structure import Block, Floats, Indices, NetworkGraph
+from ..graph.graph import Block, Floats, Indices, NetworkGraph
 
 Shuffle: TypeAlias = Literal["layer", "layer-nonzero"]
 

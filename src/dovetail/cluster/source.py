@@ -11,13 +11,17 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor, nn
 
-from ..errors import DovetailError, ShapeError, SpecError
-from ..graph.matrices import PASS_MODULE
-from ..graph.weights_file import is_part, layers_in_order, read_tensors
+from ..errors import DovetailError, FileFormatError, ShapeError, SpecError
+from ..graph.chain import layers_in_order
+from ..graph.matrices import PASS_MODULE, read_tensors
 from ..io.checkpoint import is_safetensors
+from ..io.header import read_header
+from ..specialists.manifest import SCHEMA
 
 if TYPE_CHECKING:
     from ..specialists import Composite, Specialist
+
+_MOST_NAMES = 8
 
 
 @dataclass(frozen=True)
@@ -70,6 +74,31 @@ def source_in(path: Path, input_shape: tuple[int, ...] | None = None) -> Source:
     if isinstance(part, Composite) and part.method == "logits":
         raise SpecError(f"{str(path)!r} averages the logits of {len(part)} networks; take them one by one")
     return Source(network_of(part.basis, part.state_dict()), part.basis.input_shape, part)
+
+
+def is_part(path: Path) -> bool:
+    """Whether a file says that it is one of our specialists or composites."""
+    try:
+        return read_header(path).get("schema") == SCHEMA
+    except FileFormatError:
+        return False  # reading it as weights says what is wrong with it, if anything is
+
+
+def chain_text(layers: list[str], *, sorted_by_name: bool) -> str:
+    """Return in words which layers were read from a file, shortened in the middle if there are many.
+
+    Examples
+    --------
+    >>> chain_text(["conv", "fc"], sorted_by_name=False)
+    'Layers read from the file, each from the one before: conv -> fc; shortcuts and branches are not in a file.'
+    """
+    if len(layers) > _MOST_NAMES:
+        layers = [*layers[:4], f"({len(layers) - 7} more)", *layers[-3:]]
+    order = ", sorted by name" if sorted_by_name else ""
+    return (
+        f"Layers read from the file{order}, each from the one before: {' -> '.join(layers)}; shortcuts and branches "
+        "are not in a file."
+    )
 
 
 @contextmanager

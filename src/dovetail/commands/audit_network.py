@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from ..cluster.dense_layers import ASSUMED, foreign_tensor
 from ..cluster.source import Source
 from ..errors import ShapeError, SpecError
-from ..graph.layers import layer_chain
+from ..graph.chain import layer_chain
 from ..graph.matrices import PASS_MODULE
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..cluster.dense_layers import ASSUMED
-from ..graph.weights_file import chain_text
+from ..cluster.source import chain_text
 from .output import fits, print_table, say, table_of
 
 if TYPE_CHECKING:

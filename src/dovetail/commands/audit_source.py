@@ -11,9 +11,8 @@ from torch import Tensor, nn
 
 from ..cluster.source import Source, advised, source_in
 from ..errors import FileFormatError, SpecError
-from ..graph.matrices import PASS_MODULE, WAYS
-from ..graph.network_graph import EXAMPLE
-from ..graph.weights_file import read_tensors
+from ..graph.matrices import PASS_MODULE, WAYS, read_tensors
+from ..graph.read import EXAMPLE
 from .audit_builder import built_by, from_timm
 
 _BUILDER = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")

@@ -1,8 +1,7 @@
 """From a network to a graph: which units are nodes, and how strongly any two are connected."""
 
-from .assemble import Convention
-from .network_graph import network_graph
-from .structure import Block, Group, NetworkGraph
-from .weighted import Norm
+from .graph import Block, Group, NetworkGraph
+from .layers import Norm
+from .network_graph import Convention, network_graph
 
 __all__ = ["Block", "Convention", "Group", "NetworkGraph", "Norm", "network_graph"]

@@ -11,12 +11,9 @@ import torch
 from torch import Tensor
 
 from ..errors import SpecError
-from .labels import narrowed
-from .record import title
-from .structure import Floats, Indices
-from .trace import Call, Trace, Value
-from .units import Units
-from .weighted import WeightedLayer
+from .graph import Floats, Indices
+from .layers import Units, WeightedLayer
+from .trace import Call, Trace, Value, title
 
 
 @dataclass(frozen=True)
@@ -175,3 +172,27 @@ def _factor_by_output(maker: WeightedLayer, units: Tensor, factor: Tensor) -> Fl
     by_output = np.empty(len(maker.outputs))
     by_output[outputs] = values
     return by_output if np.array_equal(by_output[outputs], values, equal_nan=True) else None
+
+
+def narrowed(*labels: Tensor) -> tuple[Tensor, ...]:
+    """Return labels of one shape with one place along dimensions along which they all are mere copies.
+
+    Examples
+    --------
+    >>> narrowed(torch.arange(3)[:, None].expand(3, 100))[0].shape
+    torch.Size([3, 1])
+    """
+    for dim in range(labels[0].dim()):
+        if all(tensor.stride(dim) == 0 for tensor in labels):
+            labels = tuple(tensor.narrow(dim, 0, 1) for tensor in labels)
+    return labels
+
+
+def compact(labels: Tensor) -> Tensor:
+    """Return labels as a view with stride 0 along dimensions along which they do not change."""
+    shape = labels.shape
+    for dim in range(labels.dim()):
+        first = labels.narrow(dim, 0, 1)
+        if labels.stride(dim) == 0 or torch.equal(labels, first.expand_as(labels)):
+            labels = first
+    return labels.expand(shape)

@@ -1,96 +1,184 @@
-"""Which tensors of a network form its layers, read off the shapes of its named parameters in order."""
+"""Layers as they are found in a network: their weights as matrices, and the units that they read and make."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from itertools import pairwise
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
 
+import numpy as np
 import torch
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+from torch import Tensor
 
-from ..errors import ShapeError
+from ..errors import DataError
+from .graph import Floats, Indices
+
+Norm: TypeAlias = Literal["l1", "l2", "induced"]
 
 
-@dataclass(frozen=True)
-class Layer:
-    """One layer: its weight tensor and the vectors that go with it.
+@dataclass(eq=False)
+class WeightedLayer:
+    """A dense layer or a convolution.
 
     Attributes
     ----------
-    weight
-        Name of the weight tensor ``[units, inputs, ...]``.
-    vectors
-        Names of the layer's vectors with one entry for each unit: bias, batch-norm scale, shift, statistics.
-    units
-        Number of output units (channels of a convolution).
-    inputs
-        Size of the weight's second dimension.
-    convolutional
-        Whether the weight has kernel dimensions.
+    name : str
+        The layer.
+    weight : Tensor
+        ``[outputs, inputs of a group, kernel...]``.
+    outputs : int array
+        The unit of each output.
+    inputs : int array
+        The unit of each input, -1 where a constant is read. A unit appears more than once where a dense layer
+        reads a flattened feature map.
+    groups : int
+        Of a grouped convolution.
+    output_factor, input_factor : float array or None
+        What normalisation multiplies outputs and inputs by, at least 0.
     """
 
-    weight: str
-    vectors: tuple[str, ...]
-    units: int
-    inputs: int
+    name: str
+    weight: Tensor
+    outputs: Indices
+    inputs: Indices
+    groups: int = 1
+    output_factor: Floats | None = None
+    input_factor: Floats | None = None
+    convolutional: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.convolutional = self.weight.dim() > 2
+
+    def strengths(self, norm: Norm) -> Floats:
+        """Return how strongly outputs and inputs are connected, ``[outputs, inputs]``."""
+        matrix = kernel_norm(self.weight, norm)
+        if self.groups > 1:
+            matrix = _spread(matrix, self.groups)
+        if self.output_factor is not None:
+            matrix = matrix * self.output_factor[:, None]
+        if self.input_factor is not None:
+            matrix = matrix * self.input_factor
+        return matrix
+
+    def check_finite(self) -> None:
+        """Raise `DataError` when a weight or a factor is NaN or infinite."""
+        bad = int((~torch.isfinite(self.weight)).sum())
+        if bad:
+            raise DataError(
+                f"layer {self.name!r} has {bad} weights that are not finite; train again, or set them to 0"
+            )
+        for factor in (self.output_factor, self.input_factor):
+            if factor is not None and not np.isfinite(factor).all():
+                raise DataError(
+                    f"the normalisation next to layer {self.name!r} has a scale that is not finite; "
+                    "its running variance must be at least 0 and its weights finite"
+                )
+
+
+def kernel_norm(weight: Tensor, norm: Norm) -> Floats:
+    """Return the norm of each kernel, ``[outputs, inputs]``; of a dense layer, the absolute weights.
+
+    Examples
+    --------
+    >>> weight = torch.tensor([[[[1.0, -2.0], [3.0, 0.0]]]])
+    >>> [kernel_norm(weight, norm).item() for norm in ("l1", "l2", "induced")]
+    [6.0, 3.7416573867739413, 4.0]
+    """
+    kernels = weight.detach().to_dense().to("cpu", torch.float64).abs()
+    if kernels.dim() > 2:
+        if norm == "induced":
+            # A matrix norm: the columns of the kernel are summed first. A kernel of one dimension is a column.
+            kernels = kernels.sum(dim=2).flatten(2).amax(dim=2) if kernels.dim() > 3 else kernels.sum(dim=2)
+        elif norm == "l2":
+            kernels = kernels.flatten(2).square().sum(dim=2).sqrt()
+        else:
+            kernels = kernels.flatten(2).sum(dim=2)
+    matrix: Floats = kernels.numpy()
+    return matrix
+
+
+def _spread(matrix: Floats, groups: int) -> Floats:
+    """Return ``[outputs, inputs of a group]`` as ``[outputs, inputs]``, 0 between different groups."""
+    outputs, inputs = matrix.shape
+    spread = np.zeros((groups, outputs // groups, groups, inputs))
+    run = np.arange(groups)
+    spread[run, :, run] = matrix.reshape(groups, outputs // groups, inputs)
+    return spread.reshape(outputs, groups * inputs)
+
+
+@dataclass(frozen=True)
+class Source:
+    """A run of units that came about together: the network's input, or the outputs of a layer.
+
+    Attributes
+    ----------
+    name : str
+        The layer, or ``"input"``.
+    first, size : int
+        The units are numbered from `first`.
+    convolutional : bool
+        Whether the units are the channels of a convolution.
+    """
+
+    name: str
+    first: int
+    size: int
     convolutional: bool
 
-    def positions_after(self, previous: Layer) -> int | None:
-        """Return how many of this layer's inputs come from each unit of the previous layer.
 
-        More than one when a dense layer reads flattened feature maps, channel by channel. None when the two
-        layers do not fit.
-        """
-        if self.inputs == previous.units:
-            return 1
-        flattened = previous.convolutional and not self.convolutional and self.inputs % previous.units == 0
-        return self.inputs // previous.units if flattened else None
+class Units:
+    """Units in the order in which they came about, and which of them were found to be one and the same.
 
-
-def find_layers(tensors: Mapping[str, torch.Tensor], *, population: bool = False) -> list[Layer]:
-    """Return the layers of a network, in the order of its tensors.
-
-    A tensor with two or more dimensions starts a layer. Vectors belong to the layer before them when they
-    have one entry for each of its units; other tensors belong to none.
-
-    Examples
-    --------
-    >>> net = torch.nn.Sequential(torch.nn.Conv2d(1, 4, 3), torch.nn.Flatten(), torch.nn.Linear(36, 2))
-    >>> for layer in find_layers(dict(net.named_parameters())):
-    ...     print(layer.weight, layer.vectors, layer.units, layer.inputs)
-    0.weight ('0.bias',) 4 1
-    2.weight ('2.bias',) 2 36
+    Units become one when their values are added, or when one gates the other. The number -1 stands for no unit
+    (a constant).
     """
-    layers: list[Layer] = []
-    for name, tensor in tensors.items():
-        shape = tensor.shape[1:] if population else tensor.shape
-        if len(shape) >= 2:
-            layers.append(Layer(name, (), shape[0], shape[1], len(shape) > 2))
-        elif len(shape) == 1 and layers and shape[0] == layers[-1].units:
-            layers[-1] = replace(layers[-1], vectors=(*layers[-1].vectors, name))
-    return layers
+
+    def __init__(self) -> None:
+        self.sources: list[Source] = []
+        self._same = np.arange(0)  # for each unit the first one of those that are one with it
+
+    def __len__(self) -> int:
+        return len(self._same)
+
+    def add(self, name: str, size: int, *, convolutional: bool) -> Indices:
+        """Return the numbers of new units."""
+        first = len(self)
+        self.sources.append(Source(name, first, size, convolutional))
+        new = np.arange(first, first + size)
+        self._same = np.concatenate([self._same, new])
+        return new
+
+    def find(self, units: Indices) -> Indices:
+        """Return, for each unit, the first of those that are one with it."""
+        return np.where(units < 0, -1, self._same[units])
+
+    def unite(self, some: Indices, others: Indices) -> None:
+        """Make each of some units one with the unit at the same place of others; -1 joins nothing."""
+        both = (some >= 0) & (others >= 0)
+        some, others = self.find(some[both]), self.find(others[both])
+        pairs = np.unique(some * len(self) + others)
+        some, others = pairs // len(self), pairs % len(self)
+        involved, place = np.unique(np.concatenate([some, others]), return_inverse=True)
+        rows, columns = np.split(place, 2)
+        links = sparse.coo_array((np.ones(len(rows)), (rows, columns)), shape=(len(involved),) * 2)
+        _, part = connected_components(links, directed=False)
+        _, first = np.unique(part, return_index=True)
+        self._same[involved] = involved[first][part]
+        self._same = self._same[self._same]
 
 
-def layer_chain(tensors: Mapping[str, torch.Tensor], *, population: bool = False) -> list[Layer]:
-    """Return the layers of a network in which each layer reads the one before it, and nothing else.
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """A network as it was read.
 
-    Raises
-    ------
-    ShapeError
-        When a layer's inputs are not the units of the layer before it, as with depthwise convolutions and
-        residual shortcuts. A shortcut without weights leaves no trace in the shapes and is not noticed.
-
-    Examples
-    --------
-    >>> layers = layer_chain({"a": torch.zeros(4, 3), "b": torch.zeros(2, 4)})
-    >>> [layer.weight for layer in layers]
-    ['a', 'b']
+    Attributes
+    ----------
+    layers : list of WeightedLayer
+        In the order of their use.
+    units : Units
+        What the layers read and make.
     """
-    layers = find_layers(tensors, population=population)
-    for previous, layer in pairwise(layers):
-        if layer.positions_after(previous) is None:
-            raise ShapeError(
-                f"{layer.weight!r} takes {layer.inputs} inputs, which are not the {previous.units} units of "
-                f"{previous.weight!r} before it; this needs a network whose layers form a chain"
-            )
-    return layers
+
+    layers: list[WeightedLayer]
+    units: Units

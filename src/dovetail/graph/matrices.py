@@ -1,9 +1,10 @@
-"""Layers given as weight matrices or as a state dictionary: each reads the one before it."""
+"""Layers given as weight matrices, as a state dictionary or in a file of weights: each reads the one before it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -11,10 +12,10 @@ from numpy.typing import ArrayLike
 from torch import Tensor
 
 from ..errors import DataError, ShapeError, SpecError
-from .layers import Layer, layer_chain
-from .structure import Floats
-from .units import Units
-from .weighted import WeightedLayer
+from ..io.checkpoint import load_checkpoint
+from .chain import Layer, layer_chain
+from .graph import Floats
+from .layers import Reading, Units, WeightedLayer
 
 _BATCH_NORM_EPS = 1e-5  # a state dictionary does not tell; this is PyTorch's
 
@@ -23,7 +24,7 @@ PASS_MODULE = "pass the module itself with example_input instead"
 """The way out when tensors do not say how layers are connected; the command line has another in its place."""
 
 
-def read_matrices(matrices: Sequence[ArrayLike | Tensor]) -> tuple[list[WeightedLayer], Units]:
+def read_matrices(matrices: Sequence[ArrayLike | Tensor]) -> Reading:
     """Return the layers that weight matrices ``[outputs, inputs]`` stand for, first layer first.
 
     Kernels ``[outputs, inputs, height, width]`` stand for convolutions.
@@ -46,7 +47,7 @@ def read_matrices(matrices: Sequence[ArrayLike | Tensor]) -> tuple[list[Weighted
     return _chain(tensors, {})
 
 
-def read_state(state: Mapping[str, ArrayLike | Tensor]) -> tuple[list[WeightedLayer], Units]:
+def read_state(state: Mapping[str, ArrayLike | Tensor]) -> Reading:
     """Return the layers of a state dictionary, in its order, with batch norm folded into the layer before it.
 
     A layer is a tensor of two or more dimensions. Batch norm is told by its ``running_var``. Weights with a
@@ -59,7 +60,16 @@ def read_state(state: Mapping[str, ArrayLike | Tensor]) -> tuple[list[WeightedLa
     return _chain(tensors, _batch_norms(tensors))
 
 
-def _chain(tensors: Mapping[str, Tensor], factors: Mapping[str, Floats]) -> tuple[list[WeightedLayer], Units]:
+def read_tensors(path: Path) -> dict[str, Tensor]:
+    """Return the weights in a file, without the masks of a sculpted network."""
+    found = {name: tensor for name, tensor in load_checkpoint(path).items() if not name.startswith("masks/")}
+    for prefix in ("module.", "_orig_mod."):  # what DataParallel and torch.compile put in front
+        if all(name.startswith(prefix) for name in found):
+            found = {name.removeprefix(prefix): tensor for name, tensor in found.items()}
+    return found
+
+
+def _chain(tensors: Mapping[str, Tensor], factors: Mapping[str, Floats]) -> Reading:
     try:
         found = layer_chain(tensors)
     except ShapeError as error:
@@ -88,7 +98,7 @@ def _chain(tensors: Mapping[str, Tensor], factors: Mapping[str, Floats]) -> tupl
         raise ShapeError(
             f"batch norm with {sorted(unused)[0]!r} does not fit the layer before it; {PASS_MODULE}"
         )
-    return layers, units
+    return Reading(layers, units)
 
 
 def _factor(layer: Layer, factors: Mapping[str, Floats]) -> Floats | None:

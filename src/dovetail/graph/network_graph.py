@@ -1,29 +1,24 @@
-"""Any network as a graph: a module, weight matrices, or a state dictionary."""
+"""The graph of any network: which of its units are nodes, and the blocks of weights between them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import get_args
+from collections.abc import Iterator
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
-import torch
-from numpy.typing import ArrayLike
-from torch import Tensor, nn
+from torch import Tensor
 
-from ..errors import ShapeError, SpecError, unknown_name
-from .assemble import Convention, assemble
-from .matrices import WAYS, read_matrices, read_state
-from .record import record
-from .rules import follow
-from .structure import NetworkGraph
-from .units import Units
-from .weighted import Norm, WeightedLayer
+from ..errors import SpecError, unknown_name
+from .graph import Block, Floats, Group, Indices, NetworkGraph
+from .layers import Norm, Reading, Units, WeightedLayer
+from .read import AnyNetwork, read_network
 
-EXAMPLE = "an example_input, for instance torch.zeros(1, 3, 32, 32)"
+Convention: TypeAlias = Literal["mlp", "cnn"]
+"""Which units are nodes: all of them, or the channels of convolutions only."""
 
 
 def network_graph(
-    network: nn.Module | Mapping[str, Tensor] | Sequence[ArrayLike | Tensor],
+    network: AnyNetwork,
     example_input: Tensor | None = None,
     *,
     norm: Norm = "l1",
@@ -110,51 +105,93 @@ def network_graph(
         raise unknown_name("norm", norm, get_args(Norm))
     if convention is not None and convention not in get_args(Convention):
         raise unknown_name("convention", convention, get_args(Convention))
-    layers, units = _read(network, example_input)
-    return assemble(layers, units, norm=norm, convention=convention)
+    return assemble(read_network(network, example_input), norm=norm, convention=convention)
 
 
-def _read(
-    network: nn.Module | Mapping[str, Tensor] | Sequence[ArrayLike | Tensor], example_input: Tensor | None
-) -> tuple[list[WeightedLayer], Units]:
-    if isinstance(network, nn.Module):
-        return _read_module(network, example_input)
-    if isinstance(network, Mapping):
-        return read_state(network)
-    if isinstance(network, Tensor | np.ndarray):
+def assemble(reading: Reading, *, norm: Norm, convention: Convention | None) -> NetworkGraph:
+    """Return the graph of layers whose inputs and outputs are units.
+
+    Nodes are the units that the convention keeps. Those that are one become one node, in the group of the
+    source that made the first of them.
+    """
+    layers = reading.layers
+    for layer in layers:
+        layer.check_finite()
+    convolutional = any(layer.convolutional for layer in layers)
+    if convention is None:
+        convention = "cnn" if convolutional else "mlp"
+    if convention == "cnn" and not convolutional:
         raise SpecError(
-            f"one array of shape {tuple(network.shape)}; {WAYS}; for a single layer, a list of one"
+            "convention 'cnn' keeps the channels of convolutions only, and this network has none; use 'mlp'"
         )
-    if isinstance(network, str | bytes) or not isinstance(network, Sequence):
-        raise SpecError(f"no network: a value of type {type(network).__name__}; {WAYS}")
-    return read_matrices(network)
+    groups, node_of = number_nodes(reading.units, convention)
+    blocks = [block for layer in layers for block in _blocks(layer, node_of, norm)]
+    return NetworkGraph(groups, tuple(blocks))
 
 
-def _read_module(network: nn.Module, example_input: Tensor | None) -> tuple[list[WeightedLayer], Units]:
-    # A compiled network is a wrapper around the plain one.
-    network = getattr(network, "_orig_mod", network)
-    for name, tensor in [*network.named_parameters(), *network.named_buffers()]:
-        if nn.parameter.is_lazy(tensor) or tensor.is_meta:
-            raise SpecError(f"{name!r} has no values yet; load weights, or run the network once, before")
-    follower = follow(record(network, _example(network, example_input)))
-    if not follower.layers:
-        raise SpecError("the network has no layer with weights between its input and its output")
-    return follower.layers, follower.units
+def number_nodes(units: Units, convention: Convention) -> tuple[tuple[Group, ...], Indices]:
+    """Return the groups, and the node of each unit: -1 for a unit that is no node."""
+    kept = [source for source in units.sources if convention == "mlp" or source.convolutional]
+    members = np.concatenate([np.arange(source.first, source.first + source.size) for source in kept])
+    # Units are numbered as the network made them, so the first of those that are one is the first member.
+    united, first = np.unique(units.find(members), return_index=True)
+    owners = members[first]
+    rank = np.empty(len(owners), dtype=np.int64)
+    rank[np.argsort(owners)] = np.arange(len(owners))
+    node_of_united = np.full(len(units), -1)
+    node_of_united[united] = rank
+    groups = []
+    for source in kept:
+        size = int(np.count_nonzero((owners >= source.first) & (owners < source.first + source.size)))
+        if size:
+            groups.append(Group(source.name, size))
+    return tuple(groups), node_of_united[units.find(np.arange(len(units)))]
 
 
-def _example(network: nn.Module, given: Tensor | None) -> Tensor:
-    """Return the example input, or for a network of dense layers one made up."""
-    if given is not None:
-        if not isinstance(given, Tensor) or given.dim() < 2 or 0 in given.shape:
-            what = (
-                f"of shape {tuple(given.shape)}" if isinstance(given, Tensor) else f"a {type(given).__name__}"
-            )
-            raise ShapeError(f"example_input is {what}; pass a tensor with a batch of one or more inputs")
-        return given
-    parts = [part for part in network.modules() if next(part.parameters(recurse=False), None) is not None]
-    other = next((part for part in parts if not isinstance(part, nn.Linear | nn.BatchNorm1d)), None)
-    first = next((part for part in parts if isinstance(part, nn.Linear)), None)
-    if first is None or other is not None:
-        kind = "without nn.Linear" if other is None else f"with {type(other).__name__}"
-        raise SpecError(f"a network {kind} needs {EXAMPLE}; only its shape counts")
-    return torch.zeros(1, first.in_features)
+def _blocks(layer: WeightedLayer, node_of: Indices, norm: Norm) -> Iterator[Block]:
+    outputs = node_of[layer.outputs]
+    inputs = np.where(layer.inputs < 0, -1, node_of[layer.inputs])
+    if (outputs < 0).all() or (inputs < 0).all():
+        return
+    weights = layer.strengths(norm)
+    if layer.groups == 1:
+        yield _block(layer.name, outputs, inputs, weights, norm)
+    elif _all_different(outputs) and _all_different(inputs):
+        yield Block(layer.name, outputs, inputs, weights, layer.groups)
+    else:
+        # Groups without some of their units, or with some merged, need not be equally large, and a node that two
+        # groups read cannot be in one block twice: each group is a block of its own.
+        for rows, columns in zip(
+            np.split(np.arange(len(outputs)), layer.groups),
+            np.split(np.arange(len(inputs)), layer.groups),
+            strict=True,
+        ):
+            if (outputs[rows] >= 0).any() and (inputs[columns] >= 0).any():
+                part = weights[np.ix_(rows, columns)]
+                yield _block(layer.name, outputs[rows], inputs[columns], part, norm)
+
+
+def _all_different(nodes: Indices) -> bool:
+    """Whether all units are nodes, and no two of them the same."""
+    return bool((nodes >= 0).all()) and len(np.unique(nodes)) == len(nodes)
+
+
+def _block(name: str, outputs: Indices, inputs: Indices, weights: Floats, norm: Norm) -> Block:
+    """Return a block in which each node appears once."""
+    inputs, weights = _merge(inputs, weights, norm)
+    outputs, transposed = _merge(outputs, weights.T, norm)
+    return Block(name, outputs, inputs, np.ascontiguousarray(transposed.T))
+
+
+def _merge(nodes: Indices, weights: Floats, norm: Norm) -> tuple[Indices, Floats]:
+    """Return each node once, without -1, and the norm of its columns: their sum, or for l2 their root sum square."""
+    if (nodes < 0).any():
+        nodes, weights = nodes[nodes >= 0], weights[:, nodes >= 0]
+    if len(np.unique(nodes)) == len(nodes):
+        return nodes, weights
+    order = np.argsort(nodes, kind="stable")
+    once, starts = np.unique(nodes[order], return_index=True)
+    columns = weights[:, order]
+    if norm == "l2":
+        return once, np.sqrt(np.add.reduceat(columns**2, starts, axis=1))
+    return once, np.add.reduceat(columns, starts, axis=1)

@@ -7,13 +7,22 @@ taken apart. Whatever depends on the weights alone (a pruning mask, a parametris
 
 from __future__ import annotations
 
+import linecache
+import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from torch import Tensor
-from torch.utils._pytree import tree_leaves
+import torch
+from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode, resolve_name
+from torch.utils._pytree import tree_leaves, tree_map
+from torch.utils.weak import WeakTensorKeyDictionary
+
+from ..errors import DovetailError, ShapeError, SpecError, memory_is_full
 
 
 @dataclass(frozen=True)
@@ -133,3 +142,187 @@ def contributing(calls: Iterable[Call], outputs: Iterable[Value]) -> tuple[tuple
             kept.append(call)
             users.update(value.index for value in call.operands)
     return tuple(reversed(kept)), users
+
+
+_TORCH = str(Path(torch.__file__).parent)
+_HERE = __file__
+
+_SAME_AS = {
+    **dict.fromkeys(("iadd", "radd"), "add"),
+    **dict.fromkeys(("isub", "subtract"), "sub"),
+    **dict.fromkeys(("imul", "rmul", "multiply"), "mul"),
+    **dict.fromkeys(("truediv", "itruediv", "divide", "true_divide"), "div"),
+    **dict.fromkeys(("rtruediv", "rdiv"), "reciprocal"),
+    **dict.fromkeys(("concat", "concatenate"), "cat"),
+    **dict.fromkeys(("imatmul", "mm"), "matmul"),
+    "negative": "neg",
+    "clip": "clamp",
+    "absolute": "abs",
+}
+
+# What is written into another tensor, or leaves PyTorch, is lost from sight.
+_OUT_OF_SIGHT = {"numpy", "tolist", "array", "setitem"}
+
+# These read no more of a tensor than its shape and type.
+_CONSTANT = {
+    *(f"new_{kind}" for kind in ("zeros", "ones", "full", "empty")),
+    *(f"{kind}_like" for kind in ("zeros", "ones", "full", "empty", "rand", "randn")),
+}
+
+
+def record(network: nn.Module, example_input: Tensor) -> Trace:
+    """Return what a network does to an example of its input, in evaluation mode."""
+    recorder = _Recorder(network)
+    # Two samples show as much as many.
+    example = example_input[:2].detach().clone()
+    weight = next((weight for weight in network.parameters() if weight.is_floating_point()), example)
+    example = example.to(weight.device)
+    if example.is_floating_point():
+        example = example.to(weight.dtype).requires_grad_()
+    with _left_as_it_was(network), recorder.watching(network), torch.enable_grad():
+        source = recorder.add(example)
+        try:
+            with recorder:
+                # The copy is no leaf, so the network may change it in place.
+                output = network(example.clone())
+        except DovetailError:
+            raise
+        except Exception as error:
+            if memory_is_full(error):
+                raise
+            raise ShapeError(
+                f"the network fails on example_input of shape {tuple(example_input.shape)}: "
+                f"{type(error).__name__}: {error}"
+            ) from error
+        outputs = [recorder.values[leaf] for leaf in tensors_in(output) if leaf in recorder.values]
+    if not outputs:
+        raise SpecError("the network returns no tensor that depends on its input")
+    calls, users = contributing(recorder.calls, outputs)
+    names = {id(tensor): name for name, tensor in [*network.named_parameters(), *network.named_buffers()]}
+    return Trace(source, calls, users, names)
+
+
+class _Recorder(TorchFunctionMode):
+    """Sees every function of PyTorch that is called, and keeps those that touch what depends on the input."""
+
+    def __init__(self, network: nn.Module) -> None:
+        super().__init__()
+        self.calls: list[Call] = []
+        self.values = WeakTensorKeyDictionary()
+        self._modules: list[tuple[str, str]] = []
+        self._count = 0
+        # Tensors that surely do not depend on the input.
+        self._constants = WeakTensorKeyDictionary()
+        for module in network.modules():
+            for attribute in vars(module).values():
+                if isinstance(attribute, Tensor):
+                    self._constants[attribute] = True
+
+    def add(self, tensor: Tensor) -> Value:
+        value = Value(self._count, tuple(tensor.shape))
+        self._count += 1
+        self.values[tensor] = value
+        return value
+
+    @contextmanager
+    def watching(self, network: nn.Module) -> Iterator[None]:
+        """Keep note of the module that runs."""
+        hooks = []
+        for path, module in network.named_modules():
+            here = (path, type(module).__name__)
+            hooks.append(module.register_forward_pre_hook(lambda *_, here=here: self._modules.append(here)))
+            hooks.append(module.register_forward_hook(lambda *_: self._leave()))
+        try:
+            yield
+        finally:
+            for hook in hooks:
+                hook.remove()
+
+    def _leave(self) -> None:
+        self._modules.pop()
+
+    def __torch_function__(
+        self, func: Callable[..., Any], types: object, args: Any = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        kwargs = kwargs or {}
+        given = tensors_in((args, kwargs))
+        name = one_word(func)
+        followed = name not in _CONSTANT and any(tensor in self.values for tensor in given)
+        before = tree_map(self._value, (args, kwargs)) if followed else None
+        self._check_origin(func, given)
+        result = func(*args, **kwargs)
+        made = tensors_in(result)
+        if before is None:
+            for tensor in made:
+                self._constants[tensor] = True
+            return result
+        if name in _OUT_OF_SIGHT:
+            raise SpecError(
+                f"cannot follow {title(func)} {self._place()}: what becomes of the values then cannot be seen"
+            )
+        if made:
+            results = tuple(self.add(tensor) for tensor in made)
+            self.calls.append(Call(name, func, before[0], before[1], results, self._place()))
+        return result
+
+    def _check_origin(self, func: Callable[..., Any], given: list[Tensor]) -> None:
+        """Refuse tensors that were computed where nobody saw it: they may well depend on the input."""
+        for tensor in given:
+            if tensor.grad_fn is not None and tensor not in self.values and tensor not in self._constants:
+                raise SpecError(
+                    f"cannot follow what {title(func)} reads {self._place()}: it comes from compiled code "
+                    "(TorchScript or an extension) or from outside the network; use plain PyTorch there"
+                )
+
+    def _value(self, leaf: object) -> object:
+        return self.values.get(leaf, leaf) if isinstance(leaf, Tensor) else leaf
+
+    def _place(self) -> Place:
+        path, kind = self._modules[-1] if self._modules else ("", "")
+        frame = sys._getframe(1)
+        while frame.f_back is not None:
+            frame = frame.f_back
+            file = frame.f_code.co_filename
+            if file == _HERE and frame.f_code.co_name == "record":
+                break
+            if file != _HERE and not file.startswith(_TORCH):
+                code = linecache.getline(file, frame.f_lineno).strip()
+                return Place(path, kind, f"{code!r} at {file}:{frame.f_lineno}")
+        return Place(path, kind, None)
+
+
+def one_word(function: Callable[..., Any]) -> str:
+    """Return what a function of PyTorch does, in one word, the same for all ways to call it.
+
+    Examples
+    --------
+    >>> one_word(torch.Tensor.__iadd__), one_word(torch.relu_), one_word(torch.Tensor.T.__get__)
+    ('add', 'relu', 'T')
+    """
+    parts = title(function).split(".")
+    word = parts[-2] if parts[-1] == "__get__" else parts[-1]
+    word = word.strip("_")
+    return _SAME_AS.get(word, word)
+
+
+def title(function: Callable[..., Any]) -> str:
+    """Return the full name of a function of PyTorch."""
+    return resolve_name(function) or str(getattr(function, "__name__", function))
+
+
+@contextmanager
+def _left_as_it_was(network: nn.Module) -> Iterator[None]:
+    """Put the network into evaluation mode, and restore modes, buffers and random numbers afterwards."""
+    modes = [(module, module.training) for module in network.modules()]
+    buffers = [(buffer, buffer.detach().clone()) for buffer in network.buffers()]
+    try:
+        with torch.random.fork_rng(devices=[]):
+            network.eval()
+            yield
+    finally:
+        for module, mode in modes:
+            module.training = mode
+        for buffer, value in buffers:
+            if not torch.equal(buffer, value):
+                with torch.no_grad():
+                    buffer.copy_(value)

@@ -9,7 +9,7 @@ from typing import Literal, overload
 import torch
 
 from ..errors import ShapeError
-from ..graph.layers import Layer, layer_chain
+from ..graph.chain import Layer, layer_chain
 from .checks import member_count
 
 

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 import torch
 
 from ..errors import ShapeError, SpecError
-from ..graph.layers import Layer, find_layers
+from ..graph.chain import Layer, find_layers
 
 
 def slot_masks(

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from ..errors import ShapeError, SpecError
-from ..graph.layers import layer_chain
+from ..graph.chain import layer_chain
 from .fitting import check_fit
 from .networks import outputs_of, stacked
 from .packed import State

@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from ...graph.structure import Floats, Indices, NetworkGraph
+from ...graph.graph import Floats, Indices, NetworkGraph
 from .eigenvectors import Spectrum, connected_parts
 from .halves import Precision
 from .leiden import leiden_clusters

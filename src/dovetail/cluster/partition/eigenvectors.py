@@ -12,7 +12,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from ...errors import DataError, SpecError
-from ...graph.structure import Floats, Indices
+from ...graph.graph import Floats, Indices
 from .halves import Halves
 
 _DENSE = 300

@@ -15,7 +15,7 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from ...graph.structure import Floats, Indices, NetworkGraph
+from ...graph.graph import Floats, Indices, NetworkGraph
 
 Precision: TypeAlias = type[np.float32] | type[np.float64]
 

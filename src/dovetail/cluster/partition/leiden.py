@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from ...errors import SpecError
-from ...graph.structure import Floats, Indices
+from ...graph.graph import Floats, Indices
 from .eigenvectors import check_k
 from .spectral import by_size
 

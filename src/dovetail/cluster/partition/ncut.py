@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from ...errors import DataError, ShapeError
-from ...graph.structure import Block, Floats, NetworkGraph
+from ...graph.graph import Block, Floats, NetworkGraph
 
 Graph: TypeAlias = NetworkGraph | sparse.sparray | sparse.spmatrix | NDArray[np.floating] | ArrayLike
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...graph.structure import Floats, Indices, NetworkGraph
+from ...graph.graph import Floats, Indices, NetworkGraph
 from ..checks import whole_number
 from .eigenvectors import Spectrum, spectrum_of_adjacency, spectrum_of_halves
 from .halves import Precision, halves_of

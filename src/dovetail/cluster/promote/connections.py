@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from ...errors import ShapeError
-from ...graph.layers import Layer, layer_chain
+from ...graph.chain import Layer, layer_chain
 from .checks import check_stacked
 
 

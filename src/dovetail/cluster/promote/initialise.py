@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from ...errors import SpecError
-from ...graph.layers import Layer
+from ...graph.chain import Layer
 from ...population.checks import check_seeds
 from ...population.noise import Noise, member_keys
 from ..checks import whole_number

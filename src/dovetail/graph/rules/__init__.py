@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..follow import Follower
+from ..layers import Reading
 from ..trace import Call, Trace
 from .elementwise import ELEMENTWISE_RULES
-from .layers import LAYER_RULES
-from .normalise import NORMALISE_RULES
+from .layers import LAYER_RULES, NORMALISE_RULES
 from .places import PLACE_RULES
 from .shaping import SHAPING_RULES
 
@@ -21,7 +21,7 @@ _RULES: dict[str, Callable[[Follower, Call], None]] = {
 }
 
 
-def follow(trace: Trace) -> Follower:
+def follow(trace: Trace) -> Reading:
     """Return the layers and units of a traced network."""
     follower = Follower(trace)
     for call in trace.calls:
@@ -29,4 +29,4 @@ def follow(trace: Trace) -> Follower:
         if rule is None:
             raise follower.refusal(call)
         rule(follower, call)
-    return follower
+    return Reading(follower.layers, follower.units)

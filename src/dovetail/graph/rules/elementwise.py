@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from ..follow import Carried, Follower
-from ..labels import narrowed
+from ..follow import Carried, Follower, narrowed
 from ..trace import Call
 
 # A positive factor passes through these, so that batch norm behind them can be folded into the layer before them.

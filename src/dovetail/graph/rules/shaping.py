@@ -9,8 +9,7 @@ import torch
 from torch import Tensor
 from torch.utils._pytree import tree_map
 
-from ..follow import Carried, Follower
-from ..labels import compact
+from ..follow import Carried, Follower, compact
 from ..trace import Call, Value, tensors_in
 
 _RESHAPES = "view reshape view_as reshape_as flatten unflatten squeeze unsqueeze ravel"

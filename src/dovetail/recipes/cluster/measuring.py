@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from ...cluster import Clusterability, NetworkGraph, clusterability, network_graph
 from ...cluster.shuffle import Shuffle
 from ...errors import unknown_name
-from ...graph.weighted import Norm
+from ...graph.layers import Norm
 from ...nets import NetSpec
 from ..unit import plain_numbers
 from .data_sizes import DataSize

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from torch import Tensor, nn
 
 from ...errors import DataError, ShapeError, SpecError
-from ...graph.layers import layer_chain
+from ...graph.chain import layer_chain
 
 Weights: TypeAlias = nn.Module | Sequence[Tensor | ArrayLike]
 """A network of dense layers, or its weight matrices from the first layer on, each ``[units, units before]``."""

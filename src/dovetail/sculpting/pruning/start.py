@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from ...data.dataset import is_finite
 from ...errors import DataError, ShapeError, SpecError
-from ...graph.layers import layer_chain
+from ...graph.chain import layer_chain
 from ...nets import NetBuilder, net_builder
 from ...population import Population
 from .perceptrons import Perceptrons

@@ -10,11 +10,10 @@ from torch import nn
 
 from ...cluster import Null, clusterability
 from ...cluster.audit_folder import audit_json, write_audit
-from ...cluster.source import Source, advised, source_in
+from ...cluster.source import Source, advised, is_part, source_in
 from ...errors import FileFormatError
 from ...graph.matrices import PASS_MODULE, WAYS
-from ...graph.network_graph import EXAMPLE
-from ...graph.weights_file import is_part
+from ...graph.read import EXAMPLE
 from ...io.provenance import provenance
 from ..job_kinds import Tell
 from ..networks.limits import check_bytes, check_part, check_shapes

@@ -8,9 +8,9 @@ import numpy as np
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from ...cluster.null import Null
+from ...cluster.source import chain_text
 from ...cluster.verdict import verdict
 from ...errors import FileFormatError
-from ...graph.weights_file import chain_text
 from ...io.fields import nan_to_null
 from ...report.chart_content import chart_content
 from ...report.charts_cluster import composition_chart, null_chart

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from ...graph.layers import Layer
+from ...graph.chain import Layer
 from ...sculpting.drawing.module_style import checked_names
 from ...sculpting.modules.hierarchy import Hierarchy, Unit
 from ..held_data import DataShelf
@@ -111,7 +111,7 @@ def matrices_of(tensors: Mapping[str, Tensor], chain: Sequence[Layer]) -> tuple[
     Examples
     --------
     >>> import torch
-    >>> from dovetail.graph.layers import layer_chain
+    >>> from dovetail.graph.chain import layer_chain
     >>> tensors = {"conv": -torch.ones(2, 1, 3, 3), "dense": torch.ones(1, 8)}
     >>> [matrix.tolist() for matrix in matrices_of(tensors, layer_chain(tensors))]
     [[[9.0], [9.0]], [[4.0, 4.0]]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...graph.layers import Layer
+from ...graph.chain import Layer
 from ...sculpting.modules.hierarchy import Unit
 from ...sculpting.modules.reach import used_units
 from ...specialists.fitting import in_own_slots

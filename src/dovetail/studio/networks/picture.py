@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from ...errors import SpecError
-from ...graph.layers import find_layers
+from ...graph.chain import find_layers
 from ...report.hierarchy_data import hierarchy_data
 from ...sculpting.drawing.module_style import checked_names, counted, layer_name, unused_note
 from ...sculpting.modules.reach import used_units

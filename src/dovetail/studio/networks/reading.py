@@ -12,8 +12,8 @@ from torch import Tensor
 
 from ...cluster.dense_layers import ASSUMED, foreign_tensor
 from ...errors import DataError, FileFormatError, ShapeError
-from ...graph.layers import Layer, layer_chain
-from ...graph.weights_file import read_tensors
+from ...graph.chain import Layer, layer_chain
+from ...graph.matrices import read_tensors
 from ...io.checkpoint import is_safetensors
 from ...io.fields import take, whole
 from ...io.header import read_header

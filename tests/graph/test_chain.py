@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from dovetail.errors import ShapeError
-from dovetail.graph.layers import find_layers, layer_chain
+from dovetail.graph.chain import find_layers, layer_chain
 from dovetail.nets import build_net
 
 

@@ -1,0 +1,102 @@
+"""The one reader of networks: which layers there are, in which order, who feeds whom, with which weights.
+
+A module is followed through its forward; a state dictionary and a list of matrices are read by their shapes, each layer
+from the one before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike
+from torch import Tensor, nn
+
+from ..errors import ShapeError, SpecError
+from .layers import Reading
+from .matrices import WAYS, read_matrices, read_state
+from .rules import follow
+from .trace import record
+
+AnyNetwork: TypeAlias = nn.Module | Mapping[str, Tensor] | Sequence[ArrayLike | Tensor]
+"""A module, a state dictionary, or weight matrices ``[outputs, inputs]``, first layer first."""
+
+EXAMPLE = "an example_input, for instance torch.zeros(1, 3, 32, 32)"
+
+
+def read_network(network: AnyNetwork, example_input: Tensor | None = None) -> Reading:
+    """Return the layers of a network in the order of their use, and the units between them.
+
+    Parameters
+    ----------
+    network : nn.Module, mapping or sequence
+        A module; or a state dictionary whose layers read one another in order; or weight matrices
+        ``[outputs, inputs]`` (kernels ``[outputs, inputs, height, width]``), first layer first.
+    example_input : Tensor, optional
+        A batch of one or more inputs for a module, of which only the shape counts. A module whose layers with
+        weights are ``nn.Linear`` and ``nn.BatchNorm1d`` can do without.
+
+    Examples
+    --------
+    >>> reading = read_network(nn.Sequential(nn.Linear(4, 3), nn.ReLU(), nn.Linear(3, 2)))
+    >>> for layer in reading.layers:
+    ...     print(layer.name, layer.inputs.tolist(), layer.outputs.tolist())
+    0 [0, 1, 2, 3] [4, 5, 6]
+    2 [4, 5, 6] [7, 8]
+    """
+    if isinstance(network, nn.Module):
+        return _read_module(network, example_input)
+    if isinstance(network, Mapping):
+        return read_state(network)
+    if isinstance(network, Tensor | np.ndarray):
+        raise SpecError(
+            f"one array of shape {tuple(network.shape)}; {WAYS}; for a single layer, a list of one"
+        )
+    if isinstance(network, str | bytes) or not isinstance(network, Sequence):
+        raise SpecError(f"no network: a value of type {type(network).__name__}; {WAYS}")
+    return read_matrices(network)
+
+
+def plain_module(network: nn.Module) -> nn.Module:
+    """Return the network itself where ``torch.compile`` has put a wrapper around it.
+
+    Examples
+    --------
+    >>> layer = nn.Linear(2, 1)
+    >>> plain_module(torch.compile(layer)) is layer
+    True
+    """
+    inner = getattr(network, "_orig_mod", network)
+    assert isinstance(inner, nn.Module)
+    return inner
+
+
+def _read_module(network: nn.Module, example_input: Tensor | None) -> Reading:
+    network = plain_module(network)
+    for name, tensor in [*network.named_parameters(), *network.named_buffers()]:
+        if nn.parameter.is_lazy(tensor) or tensor.is_meta:
+            raise SpecError(f"{name!r} has no values yet; load weights, or run the network once, before")
+    reading = follow(record(network, _example(network, example_input)))
+    if not reading.layers:
+        raise SpecError("the network has no layer with weights between its input and its output")
+    return reading
+
+
+def _example(network: nn.Module, given: Tensor | None) -> Tensor:
+    """Return the example input, or for a network of dense layers one made up."""
+    if given is not None:
+        if not isinstance(given, Tensor) or given.dim() < 2 or 0 in given.shape:
+            what = (
+                f"of shape {tuple(given.shape)}" if isinstance(given, Tensor) else f"a {type(given).__name__}"
+            )
+            raise ShapeError(f"example_input is {what}; pass a tensor with a batch of one or more inputs")
+        return given
+    parts = [part for part in network.modules() if next(part.parameters(recurse=False), None) is not None]
+    other = next((part for part in parts if not isinstance(part, nn.Linear | nn.BatchNorm1d)), None)
+    first = next((part for part in parts if isinstance(part, nn.Linear)), None)
+    if first is None or other is not None:
+        kind = "without nn.Linear" if other is None else f"with {type(other).__name__}"
+        raise SpecError(f"a network {kind} needs {EXAMPLE}; only its shape counts")
+    return torch.zeros(1, first.in_features)
