@@ -16,7 +16,7 @@ import dovetail as dt
 from dovetail.cluster.promote import ClusterabilityPenalty
 from dovetail.cluster.promote.eigenvalues import mean_eigenvalue
 from dovetail.errors import ShapeError, SpecError, TrainingError
-from dovetail.population.graph import traced
+from dovetail.population.trace import traced
 
 
 def chain(*sizes: int, seed: int = 0) -> nn.Sequential:

@@ -9,7 +9,8 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.func import vmap
 from torch.fx.experimental.proxy_tensor import make_fx
 
-from dovetail.population import Noise, draws, member_keys
+from dovetail.population import Noise, member_keys
+from dovetail.population import random as draws
 
 from .helpers import DEVICES
 
@@ -30,17 +31,17 @@ def drawn(kind: str, keys: Tensor, shape: tuple[int, ...]) -> Tensor:
 def test_draws_do_not_change_between_versions() -> None:
     # What was trained before could not be trained again otherwise.
     noise, like = Noise(member_keys([0, -5], stream=2)), torch.zeros(1)
-    assert noise.bits(like, (3,)).tolist() == BITS
+    assert noise.bits((3,)).tolist() == BITS
     torch.testing.assert_close(noise.normal(like, (3,)), torch.tensor(NORMAL), atol=1e-6, rtol=0)
-    assert noise.bits(like, (1, 2)).tolist() == LATER
+    assert noise.bits((1, 2)).tolist() == LATER
 
 
 def test_normal_numbers_take_two_sites() -> None:
     one, other, like = Noise(member_keys([7])), Noise(member_keys([7])), torch.zeros(1)
     one.normal(like, (9,))
     for _ in range(2):
-        other.bits(like, (9,))
-    assert torch.equal(one.bits(like, (9,)), other.bits(like, (9,)))
+        other.bits((9,))
+    assert torch.equal(one.bits((9,)), other.bits((9,)))
 
 
 @pytest.mark.parametrize("device", DEVICES)
@@ -104,8 +105,12 @@ def test_when_the_kernel_is_used(
     monkeypatch.setattr(draws, "has_triton", lambda: triton)
 
     def draw(key: Tensor) -> Tensor:
-        values: Tensor = getattr(Noise(key), kind)(torch.zeros(1, dtype=dtype, device="cuda"), (7,))
-        return values
+        noise = Noise(key)
+        return (
+            noise.bits((7,))
+            if kind == "bits"
+            else noise.normal(torch.zeros(1, dtype=dtype, device="cuda"), (7,))
+        )
 
     with FakeTensorMode():  # CUDA without a device
         keys = torch.zeros(members, dtype=torch.int64, device="cuda")

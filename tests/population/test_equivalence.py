@@ -103,7 +103,7 @@ def test_members_with_their_own_targets_and_objective_parameters() -> None:
     population = Population(mlp, [1, 1], device="cpu", dtype=torch.float64)
     alone = [population.member(i) for i in range(2)]
     population.fit(
-        split, epochs=3, batch_size=16, objective=objective, own={"temperature": temperature}, targets=targets,
+        split, epochs=3, batch_size=16, objective=objective, per_member={"temperature": temperature}, targets=targets,
         progress=False,
     )  # fmt: skip
     for member, network in enumerate(alone):
@@ -127,7 +127,13 @@ def test_a_penalty_may_differ_between_members() -> None:
 
     # One at a time: each part of the population must get its own weight.
     population.fit(
-        split, epochs=3, batch_size=16, progress=False, penalty=penalty, own={"weight": weight}, at_once=1
+        split,
+        epochs=3,
+        batch_size=16,
+        progress=False,
+        penalty=penalty,
+        per_member={"weight": weight},
+        at_once=1,
     )
     for member, network in enumerate(alone):
         plain_loop(

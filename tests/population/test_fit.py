@@ -16,7 +16,7 @@ from torch import Tensor, nn
 import dovetail.population.trainer as trainer_module
 from dovetail.data import Split
 from dovetail.errors import DovetailError
-from dovetail.population import SGD, Adam, Moment, Noise, Population
+from dovetail.population import SGD, Adam, Noise, Population, StepContext
 from dovetail.population.step import StackStep
 from dovetail.population.trainer import Trainer
 
@@ -124,12 +124,12 @@ def test_a_validation_loss_that_is_no_number_is_never_the_best() -> None:
 def test_callbacks_cannot_break_the_masks() -> None:
     population = Population(mlp, [0, 1], device="cpu")
 
-    def meddle(moment: Moment) -> None:
-        moment.masks["1.weight"].zero_()
+    def meddle(context: StepContext) -> None:
+        context.masks["1.weight"].zero_()
         with pytest.raises(TypeError):
-            moment.params["1.weight"] = torch.zeros(())  # type: ignore[index]
+            context.params["1.weight"] = torch.zeros(())  # type: ignore[index]
         with pytest.raises(DovetailError, match="did you mean"):
-            moment.set_masks({"1.weigth": torch.ones(32, 64)})
+            context.set_masks({"1.weigth": torch.ones(32, 64)})
 
     population.fit(images(16), epochs=1, after_step=meddle, progress=False)
     assert population.masks == {}
@@ -239,9 +239,9 @@ def test_a_masked_weight_is_exactly_zero_after_any_number_of_steps(
     masks = {name: torch.rand(p.shape, generator=generator) < share for name, p in population.params.items()}
     population.set_masks(masks)
 
-    def check(moment: Moment) -> None:
+    def check(context: StepContext) -> None:
         for name, mask in masks.items():
-            pruned = moment.params[name].cpu()[~mask[moment.members]]
+            pruned = context.params[name].cpu()[~mask[context.members]]
             assert not pruned.any()
             assert not torch.signbit(pruned).any()
 
@@ -263,9 +263,9 @@ def test_a_masked_weight_is_exactly_zero_after_any_number_of_steps(
 def test_masks_can_change_during_training(device: str) -> None:
     population = Population(mlp, [0, 1, 2], device=device)
 
-    def prune(moment: Moment) -> None:
-        if moment.step == 5:
-            moment.set_masks({"1.weight": moment.params["1.weight"].abs() > 0.05})
+    def prune(context: StepContext) -> None:
+        if context.step == 5:
+            context.set_masks({"1.weight": context.params["1.weight"].abs() > 0.05})
 
     population.fit(images(64), epochs=3, batch_size=16, after_step=prune, progress=False)
     mask = population.masks["1.weight"]
@@ -319,7 +319,7 @@ def test_metrics_count_only_what_is_not_nan() -> None:
     def accuracy_on(logits: Tensor, target: Tensor, cls: Tensor) -> Tensor:
         return torch.where(target == cls, (logits.argmax(1) == target).float(), torch.nan)
 
-    scores = population.evaluate(split, metrics={"own": accuracy_on}, own={"cls": wanted})
+    scores = population.evaluate(split, metrics={"own": accuracy_on}, per_member={"cls": wanted})
     for member, cls in enumerate(wanted.tolist()):
         network = population.member(member)
         mine = split.where(split.y == cls)

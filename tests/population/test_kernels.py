@@ -10,18 +10,21 @@ import torch
 from torch import Tensor
 
 from dovetail.data.dataset import Split
-from dovetail.population import Adam, masking, member_keys, pooling
-from dovetail.population import conv_pool as conv_pooling
-from dovetail.population.draws import _draw
-from dovetail.population.optimizers import step_sizes
-from dovetail.population.steppers import ElementwiseStepper, Stepper, StepTensors
+from dovetail.population import Adam, member_keys, optim
+from dovetail.population.ops import conv_pool as conv_pooling
+from dovetail.population.ops import pooling
+from dovetail.population.optim import ElementwiseUpdate, UpdateRule, UpdateTensors, step_sizes
+from dovetail.population.random import _draw
 from dovetail.sculpting.pruning import repeated_trainer
 from dovetail.sculpting.pruning.perceptrons import Perceptrons
 from dovetail.sculpting.pruning.repeated_trainer import RepeatedTrainer, TrainingSettings
 
 tl = pytest.importorskip("triton.language")
 
-from dovetail.population import adam_kernel, conv_pool_kernel, noise_kernel, pool_kernel  # noqa: E402
+from dovetail.population.kernels import adam as adam_kernel  # noqa: E402
+from dovetail.population.kernels import conv_pool as conv_pool_kernel  # noqa: E402
+from dovetail.population.kernels import noise as noise_kernel  # noqa: E402
+from dovetail.population.kernels import pool as pool_kernel  # noqa: E402
 
 GPU = torch.cuda.is_available()
 DEVICE = torch.device("cuda" if GPU else "cpu")
@@ -44,11 +47,11 @@ def test_noise(normal: bool, shape: tuple[int, ...], monkeypatch: pytest.MonkeyP
     torch.testing.assert_close(found.cpu(), _draw(keys.T, 3, normal, shape), atol=1e-5 * normal, rtol=0)
 
 
-def adam_tensors(optimizer: Adam, mask: Tensor, pattern: Tensor, param: Tensor) -> StepTensors:
-    return StepTensors(
+def adam_tensors(optimizer: Adam, mask: Tensor, pattern: Tensor, param: Tensor) -> UpdateTensors:
+    return UpdateTensors(
         [torch.where(mask, param, 0)],
         [pattern],
-        [[torch.zeros_like(param)] for _ in optimizer.slots],
+        [[torch.zeros_like(param)] for _ in optimizer.state_names],
         torch.zeros(3, dtype=torch.int64, device=DEVICE),
         step_sizes(optimizer, 3),
     )
@@ -60,21 +63,21 @@ def test_adam(skipping: bool) -> None:
     optimizer = Adam(lr=[0.03, 0.03, 0.1], weight_decay=1e-3)
     param, mask = torch.randn(3, 1111, dtype=torch.float64, device=DEVICE), torch.rand(3, 1111) > 0.3
     mask = mask.to(DEVICE)
-    bits = masking.patterns_of({"": mask}, {"": param})[""]
+    bits = optim.mask_patterns({"": mask}, {"": param})[""]
     own, plain = (adam_tensors(optimizer, mask, pattern, param) for pattern in (mask, bits))
-    steppers: list[Stepper] = [
-        adam_kernel.KernelStepper(optimizer, own),
-        ElementwiseStepper(optimizer, plain),
+    rules: list[UpdateRule] = [
+        adam_kernel.KernelUpdate(optimizer, own),
+        ElementwiseUpdate(optimizer, plain),
     ]
     for _ in range(2):  # the second time after a restart, which must forget all steps
         for step in range(4):
             grad = torch.randn_like(param)
             active = torch.tensor([True, step % 2 == 0, step > 1], device=DEVICE) if skipping else None
-            for stepper in steppers:
-                stepper.step([grad], active)
+            for rule in rules:
+                rule.step([grad], active)
         torch.testing.assert_close(own.params, plain.params, atol=1e-12, rtol=0)
-        for stepper in steppers:
-            stepper.restart()
+        for rule in rules:
+            rule.restart()
 
 
 def test_a_repeated_trainer_that_keeps_its_kernel_trains_as_often_as_it_is_called(
@@ -101,12 +104,12 @@ def test_a_repeated_trainer_that_keeps_its_kernel_trains_as_often_as_it_is_calle
             ends.append(stack.values.clone())
         return torch.stack(ends)
 
-    monkeypatch.setattr(repeated_trainer, "make_stepper", lambda o, t, skipping: ElementwiseStepper(o, t))
+    monkeypatch.setattr(repeated_trainer, "update_rule", lambda o, t, skipping: ElementwiseUpdate(o, t))
     expected = trained()
     monkeypatch.setattr(
-        repeated_trainer, "make_stepper", lambda o, t, skipping: adam_kernel.KernelStepper(o, t)
+        repeated_trainer, "update_rule", lambda o, t, skipping: adam_kernel.KernelUpdate(o, t)
     )
-    monkeypatch.setattr(masking, "_pattern", lambda mask, param: mask)
+    monkeypatch.setattr(optim, "_pattern", lambda mask, param: mask)
     torch.testing.assert_close(trained(), expected, atol=1e-9, rtol=0)
 
 

@@ -12,9 +12,10 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental.proxy_tensor import make_fx
 
 from dovetail.errors import TrainingError
-from dovetail.population import Population, forward, pooling
+from dovetail.population import Population, forward
 from dovetail.population.forward import MemberOperations, lone_conv2d
 from dovetail.population.mapping import over_members
+from dovetail.population.ops import pooling
 
 from .helpers import DEVICES, cnn, distance, dropout_mlp, images, mlp, normed_cnn
 

@@ -9,10 +9,8 @@ from hypothesis import strategies as st
 from torch.func import vmap
 
 from dovetail.population import Noise, epoch_order, member_keys
-from dovetail.population.draws import unit_interval
-from dovetail.population.hashing import hash32, hash64
-from dovetail.population.noise import keys_at
 from dovetail.population.order import Order
+from dovetail.population.random import hash32, hash64, keys_at, unit_interval
 
 from .helpers import DEVICES
 
@@ -40,7 +38,7 @@ def test_any_whole_number_is_a_seed(seed: int, stream: int) -> None:
 
 @pytest.mark.parametrize("drop", [0.1, 0.5, 0.9])
 def test_dropped_share(drop: float) -> None:
-    keep = noise(0).keep(LIKE, (1000, 1000), drop)
+    keep = noise(0).keep((1000, 1000), drop)
     assert abs(keep.float().mean().item() - (1 - drop)) < 0.003
     assert keep.float().mean(0).std() < 0.05
     assert keep.float().mean(1).std() < 0.05
@@ -73,12 +71,12 @@ def test_uniform_noise_stays_inside_the_unit_interval() -> None:
 def test_draws_differ_between_sites_steps_seeds_and_streams() -> None:
     first = noise(0)
     draws = [
-        first.bits(LIKE, (100,)),
-        first.bits(LIKE, (100,)),
-        noise(0, 1).bits(LIKE, (100,)),
-        noise(1).bits(LIKE, (100,)),
+        first.bits((100,)),
+        first.bits((100,)),
+        noise(0, 1).bits((100,)),
+        noise(1).bits((100,)),
     ]
-    draws.append(Noise(keys_at(member_keys([0], stream=1)[0], torch.tensor(0))).bits(LIKE, (100,)))
+    draws.append(Noise(keys_at(member_keys([0], stream=1)[0], torch.tensor(0))).bits((100,)))
     for i, a in enumerate(draws):
         for b in draws[i + 1 :]:
             assert (a == b).float().mean() < 0.05
@@ -86,17 +84,17 @@ def test_draws_differ_between_sites_steps_seeds_and_streams() -> None:
 
 def test_mapped_noise_is_each_members_own() -> None:
     keys = keys_at(member_keys([4, 9, 4]), torch.tensor(3))
-    together = vmap(lambda key: Noise(key).bits(LIKE, (7,)))(keys)
-    assert torch.equal(together, Noise(keys).bits(LIKE, (7,)))
+    together = vmap(lambda key: Noise(key).bits((7,)))(keys)
+    assert torch.equal(together, Noise(keys).bits((7,)))
     assert torch.equal(together[0], together[2])
-    assert torch.equal(together[1], noise(9, 3).bits(LIKE, (7,)))
+    assert torch.equal(together[1], noise(9, 3).bits((7,)))
 
 
 @pytest.mark.skipif(len(DEVICES) == 1, reason="needs CUDA")
 def test_noise_and_order_are_the_same_on_every_device() -> None:
     keys = member_keys([1, 2])
     assert torch.equal(epoch_order(keys, 3, 1000), epoch_order(keys.cuda(), 3, 1000).cpu())
-    assert torch.equal(Noise(keys).bits(LIKE, (50,)), Noise(keys.cuda()).bits(LIKE.cuda(), (50,)).cpu())
+    assert torch.equal(Noise(keys).bits((50,)), Noise(keys.cuda()).bits((50,)).cpu())
 
 
 @given(st.lists(st.integers(), min_size=1, max_size=5), st.integers(0, 1000), st.integers(1, 200))

@@ -13,8 +13,8 @@ from dovetail.data import Split
 from dovetail.errors import DovetailError, ShapeError, SpecError, TrainingError
 from dovetail.nets import net_builder
 from dovetail.population import Adam, Population
-from dovetail.population.graph import traced
 from dovetail.population.memory import MemberCost, evaluation_batch, measure_cost, members_at_once
+from dovetail.population.trace import traced
 
 from .helpers import DEVICES, cnn, distance, images, mlp, plain_loop
 
@@ -115,14 +115,14 @@ BAD_FITS: list[tuple[dict[str, Any], type[DovetailError], str]] = [
     ({"val": SPLIT, "patience": 0}, TrainingError, "patience"),
     ({"val": SPLIT, "monitor": "acuracy"}, SpecError, "did you mean 'accuracy'"),
     (
-        {"own": {"r": torch.zeros(3)}, "objective": lambda logits, y, r: logits[:, 0] * r},
+        {"per_member": {"r": torch.zeros(3)}, "objective": lambda logits, y, r: logits[:, 0] * r},
         ShapeError,
         "'r' has shape .3,.; it needs a first dimension of 2",
     ),
     (
-        {"own": {"r": torch.zeros(2)}},
+        {"per_member": {"r": torch.zeros(2)}},
         SpecError,
-        "no objective, metric or penalty takes the members' own 'r'; they take none",
+        "no objective, metric or penalty takes 'r', which per_member gives; they take none",
     ),
     ({"objective": lambda logits, y, r: logits[:, 0]}, SpecError, "'the objective' needs 'r'"),
     (
@@ -420,11 +420,13 @@ def test_history_and_scores_as_tables() -> None:
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
 def test_a_population_too_large_for_the_gpu_is_kept_in_main_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     results = []
-    for home in ("cuda", "cpu"):
-        monkeypatch.setattr("dovetail.population.members.home_of", lambda *_, home=home: torch.device(home))
+    for place in ("cuda", "cpu"):
+        monkeypatch.setattr(
+            "dovetail.population.members.storage_for", lambda *_, place=place: torch.device(place)
+        )
         population = Population(mlp, range(5), device="cuda").set_masks({"1.weight": torch.rand(32, 64) > 0})
         population.fit(images(50), images(20, seed=1), epochs=2, at_once=2, progress=False)
-        assert population.params["1.weight"].device.type == home
+        assert population.params["1.weight"].device.type == place
         results.append((population(images(9).x).cpu(), population.evaluate(images(9))["loss"]))
         assert next(population.member(1).parameters()).is_cuda
     torch.testing.assert_close(*results)

@@ -9,7 +9,7 @@ from torch import Tensor
 
 import dovetail as dt
 from dovetail.cluster import train_networks
-from dovetail.population.noise import Noise, member_keys
+from dovetail.population.random import Noise, member_keys
 from dovetail.recipes.cluster.augmentation import turned_shifted_mirrored
 from dovetail.recipes.cluster.fewer_samples import first_samples
 

@@ -13,8 +13,7 @@ from torch.nn import functional as F
 from dovetail.data.dataset import Split
 from dovetail.errors import ShapeError
 from dovetail.population import Adam, Noise, epoch_order, member_keys
-from dovetail.population.hashing import hash64
-from dovetail.population.noise import keys_at
+from dovetail.population.random import hash64, keys_at
 from dovetail.sculpting.pruning.perceptrons import Head, Perceptrons
 from dovetail.sculpting.pruning.repeated_trainer import RepeatedTrainer, TrainingSettings, measured
 

@@ -12,7 +12,7 @@ import torch
 from threadpoolctl import threadpool_limits
 
 from ..errors import DovetailError, memory_is_full
-from ..population.cuda import on_device
+from ..population.kernels import on_device
 from ..recipes import Unit, find_work
 from ..recipes.unit import Row, canonical
 

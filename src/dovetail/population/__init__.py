@@ -9,21 +9,21 @@
 from .batch_norm import recompute_batch_norm
 from .evaluate import Scores
 from .history import History
-from .noise import Noise, member_keys
 from .objectives import bit_accuracy, bit_cross_entropy, class_accuracy, cross_entropy, squared_error
-from .optimizers import SGD, Adam
+from .optim import SGD, Adam
 from .order import epoch_order
-from .plan import Moment
+from .plan import StepContext
 from .population import Population
+from .random import Noise, member_keys
 
 __all__ = [
     "SGD",
     "Adam",
     "History",
-    "Moment",
     "Noise",
     "Population",
     "Scores",
+    "StepContext",
     "bit_accuracy",
     "bit_cross_entropy",
     "class_accuracy",

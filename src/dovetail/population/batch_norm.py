@@ -13,8 +13,8 @@ from torch.nn.modules.batchnorm import _BatchNorm
 
 from ..errors import ShapeError
 from .forward import member_forward
-from .graph import clear_errors
 from .stack import Tensors
+from .trace import clear_errors
 
 if TYPE_CHECKING:
     from .population import Population

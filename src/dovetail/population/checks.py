@@ -50,8 +50,8 @@ def check_count(name: str, value: int) -> None:
         raise TrainingError(f"{name} must be a whole number of at least 1, not {value!r}")
 
 
-def check_own(
-    functions: Mapping[str, Objective], own: Mapping[str, object], penalty: Penalty | None = None
+def check_per_member(
+    functions: Mapping[str, Objective], per_member: Mapping[str, object], penalty: Penalty | None = None
 ) -> None:
     """Refuse own parameters that no function takes, and functions whose own parameters are missing."""
     taken: set[str] = set()
@@ -61,16 +61,18 @@ def check_own(
         parameters = list(inspect.signature(function).parameters.values())[first:]
         named = [p for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
         taken |= {p.name for p in named} | (
-            set(own) if any(p.kind is p.VAR_KEYWORD for p in parameters) else set()
+            set(per_member) if any(p.kind is p.VAR_KEYWORD for p in parameters) else set()
         )
         for parameter in named:
-            if parameter.default is parameter.empty and parameter.name not in own:
-                given = f"own has {', '.join(own)}" if own else "own is empty"
-                raise SpecError(f"{what!r} needs {parameter.name!r}, a value of each member's own; {given}")
-    for name in own:
+            if parameter.default is parameter.empty and parameter.name not in per_member:
+                given = f"per_member has {', '.join(per_member)}" if per_member else "per_member is empty"
+                raise SpecError(f"{what!r} needs {parameter.name!r}, a value for each member; {given}")
+    for name in per_member:
         if name not in taken:
             takes = f"they take {', '.join(sorted(taken))}" if taken else "they take none"
-            raise SpecError(f"no objective, metric or penalty takes the members' own {name!r}; {takes}")
+            raise SpecError(
+                f"no objective, metric or penalty takes {name!r}, which per_member gives; {takes}"
+            )
 
 
 def check_seeds(seeds: Sequence[int]) -> tuple[int, ...]:

@@ -12,10 +12,10 @@ from torch.func import vmap
 
 from ..data.dataset import Split
 from .forward import member_forward
-from .graph import clear_errors, traced
 from .mapping import over_members
-from .objectives import Objective, one_per_sample, with_own
+from .objectives import Objective, one_per_sample, with_per_member
 from .stack import Tensors
+from .trace import clear_errors, traced
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,11 +39,16 @@ class Evaluator:
         self._sums = traced(self._batch_sums)
 
     def __call__(
-        self, params: Tensors, buffers: Tensors, split: Split, own: Tensors, targets: Tensor | None = None
+        self,
+        params: Tensors,
+        buffers: Tensors,
+        split: Split,
+        per_member: Tensors,
+        targets: Tensor | None = None,
     ) -> dict[str, Tensor]:
         """Return ``{name: [members]}`` in float64; NaN where a function counted no sample.
 
-        ``own`` holds the members' own parameters for the functions; ``targets``, if given, ``[members, samples,
+        ``per_member`` holds the members' own parameters for the functions; ``targets``, if given, ``[members, samples,
         ...]``, stand in for the split's.
         """
         self._template.eval()
@@ -51,20 +56,28 @@ class Evaluator:
         for start in range(0, len(split), self.batch_size):
             part = slice(start, start + self.batch_size)
             target = split.y[part] if targets is None else targets[:, part]
-            total = total + self._sums(params, buffers, split.x[part], target, own, targets is not None)
+            total = total + self._sums(
+                params, buffers, split.x[part], target, per_member, targets is not None
+            )
         assert isinstance(total, Tensor)
         sums, counts = total
         return dict(zip(self._functions, sums / counts, strict=True))
 
     def _batch_sums(
-        self, params: Tensors, buffers: Tensors, x: Tensor, target: Tensor, own: Tensors, own_target: bool
+        self,
+        params: Tensors,
+        buffers: Tensors,
+        x: Tensor,
+        target: Tensor,
+        per_member: Tensors,
+        own_target: bool,
     ) -> Tensor:
         """Return sums and counts, ``[2, functions, members]``."""
         is_loss = torch.tensor([[name == "loss"] for name in self._functions], device=x.device)
 
-        def one(params: Tensors, buffers: Tensors, target: Tensor, own: Tensors) -> Tensor:
+        def one(params: Tensors, buffers: Tensors, target: Tensor, per_member: Tensors) -> Tensor:
             logits = member_forward(self._template, params, buffers, x, None)
-            values = torch.stack([self._values(name, logits, target, own) for name in self._functions])
+            values = torch.stack([self._values(name, logits, target, per_member) for name in self._functions])
             # Metrics leave samples out by NaN; a loss that is NaN must stay NaN.
             counted = ~values.isnan() | is_loss
             return torch.stack(
@@ -74,10 +87,10 @@ class Evaluator:
         with torch.no_grad():
             members = len(next(iter(params.values())))
             mapped = over_members(one, members, (0, 0, 0 if own_target else None, 0), out_dim=2)
-            return mapped(params, buffers, target, own)
+            return mapped(params, buffers, target, per_member)
 
-    def _values(self, name: str, logits: Tensor, target: Tensor, own: Tensors) -> Tensor:
-        values = with_own(self._functions[name], own)(logits, target, own)
+    def _values(self, name: str, logits: Tensor, target: Tensor, per_member: Tensors) -> Tensor:
+        values = with_per_member(self._functions[name], per_member)(logits, target, per_member)
         return one_per_sample(values, len(logits), f"{name!r}")
 
 

@@ -27,11 +27,11 @@ from torch.func import functional_call
 from torch.fx.experimental.proxy_tensor import get_proxy_mode
 from torch.overrides import TorchFunctionMode
 
-from . import conv_pool
 from .mapping import is_wrapped
-from .noise import Noise
-from .patches import patch_conv2d
-from .pooling import max_pool2d_apart
+from .ops import conv_pool
+from .ops.patches import patch_conv2d
+from .ops.pooling import max_pool2d_apart
+from .random import Noise
 
 _PATCH_VALUES = 80
 """Largest patch (input channels × kernel area) for which a convolution is done as a product of patches."""
@@ -194,7 +194,7 @@ def _dropout_rule(
     shape = list(x.shape)
     if features:
         shape[-features:] = [1] * features
-    return x * (mode.noise.keep(x, shape, p) * (1 / (1 - p)))
+    return x * (mode.noise.keep(shape, p) * (1 / (1 - p)))
 
 
 def _alpha_dropout_rule(
@@ -207,7 +207,7 @@ def _alpha_dropout_rule(
         return x
     limit, kept = -1.7580993408473766, 1 - p
     scale = (kept + limit**2 * kept * p) ** -0.5 if kept else 0.0
-    dropped = torch.where(mode.noise.keep(x, x.shape, p), x, limit)
+    dropped = torch.where(mode.noise.keep(x.shape, p), x, limit)
     return scale * dropped - scale * limit * p
 
 

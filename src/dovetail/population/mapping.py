@@ -13,7 +13,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_map_only
 
 from ..errors import TrainingError
-from .graph import OWN_NOISE
+from .trace import OWN_NOISE
 
 
 def over_members(

@@ -11,7 +11,7 @@ from torch import Tensor
 from ..data.dataset import Split, Task
 from ..errors import TrainingError
 from .batch_norm import average_stacked
-from .checks import check_fits_outputs, check_member_values, check_own
+from .checks import check_fits_outputs, check_member_values, check_per_member
 from .evaluate import Evaluator, Scores, predict
 from .members import Members
 from .memory import evaluation_batch
@@ -36,7 +36,7 @@ class MeasuredMembers(Members):
         *,
         objective: Objective | None = None,
         metrics: Mapping[str, Objective] | None = None,
-        own: Mapping[str, Tensor] | None = None,
+        per_member: Mapping[str, Tensor] | None = None,
     ) -> Scores:
         """Measure every member on a split.
 
@@ -48,7 +48,7 @@ class MeasuredMembers(Members):
             The loss; by default the one that fits the targets (see `fit`).
         metrics : mapping, optional
             More functions to average, by name; by default the accuracy where targets are classes or bits.
-        own : mapping, optional
+        per_member : mapping, optional
             The members' own parameters for these functions, ``{name: [members, ...]}``.
 
         Returns
@@ -67,14 +67,14 @@ class MeasuredMembers(Members):
         split = self._on_device(split, "given")
         task = task_of(split.y)
         functions = {"loss": objective or OBJECTIVES[task], **metrics_for(task, metrics)}
-        check_own(functions, own or {})
+        check_per_member(functions, per_member or {})
         cost = self._cost(split.x)
         if objective is None:
             check_fits_outputs(split.y, cost.outputs)
         evaluator = Evaluator(self._template, functions, evaluation_batch(cost, len(self), self.device))
-        own = check_member_values(own or {}, len(self), self.device)
+        per_member = check_member_values(per_member or {}, len(self), self.device)
         parts = [
-            evaluator(params, buffers, split, take(own, members))
+            evaluator(params, buffers, split, take(per_member, members))
             for members, params, buffers in self._parts(cost, evaluator.batch_size)
         ]
         values = {name: torch.cat([part[name] for part in parts]) for name in functions}

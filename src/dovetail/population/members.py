@@ -13,7 +13,7 @@ from ..data.dataset import Split
 from ..errors import ShapeError, TrainingError, unknown_name
 from ..prune import apply_masks_, rewind
 from .checks import check_device, check_masks, check_seeds, check_split
-from .memory import MemberCost, home_of, measure_cost, members_at_once
+from .memory import MemberCost, measure_cost, members_at_once, storage_for
 from .stack import Tensors, build_seeded, stack, take, unstack
 
 
@@ -42,9 +42,11 @@ class Members:
             raise TrainingError(
                 "the networks of a population need parameters to train; the builder's have none"
             )
-        self.home = home_of(sum(t.numel() * t.element_size() for t in params.values()), self.device)
-        self.params = {name: tensor.to(self.home) for name, tensor in params.items()}
-        self.buffers = {name: tensor.to(self.home) for name, tensor in buffers.items()}
+        self.storage_device = storage_for(
+            sum(t.numel() * t.element_size() for t in params.values()), self.device
+        )
+        self.params = {name: tensor.to(self.storage_device) for name, tensor in params.items()}
+        self.buffers = {name: tensor.to(self.storage_device) for name, tensor in buffers.items()}
         self.initial = {name: tensor.clone() for name, tensor in self.params.items()}
         self._initial_buffers = {name: tensor.clone() for name, tensor in self.buffers.items()}
         self.masks: Tensors = {}
@@ -135,7 +137,7 @@ class Members:
     def _parts(self, cost: MemberCost, batch_size: int) -> Iterator[tuple[Tensor, Tensors, Tensors]]:
         """Yield members with their tensors on the device: all at once, or as many as its memory holds."""
         everyone = torch.arange(len(self))
-        if self.home == self.device:
+        if self.storage_device == self.device:
             yield everyone, self.params, self.buffers
             return
         for members in everyone.split(members_at_once(cost, batch_size, 0, self.device)):

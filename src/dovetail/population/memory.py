@@ -75,7 +75,7 @@ def measure_cost(network: nn.Module, x: Tensor) -> MemberCost:
     return MemberCost(params, per_sample, out.shape[1])
 
 
-def home_of(params: int, device: torch.device) -> torch.device:
+def storage_for(params: int, device: torch.device) -> torch.device:
     """Return where a population of so many bytes of parameters is kept: the device, or main memory."""
     # Parameters and θ0 lie there all the time; most of the device is for training.
     crowded = device.type == "cuda" and 2 * params > 0.3 * torch.cuda.mem_get_info(device)[0]

@@ -1,7 +1,7 @@
 """What members are trained for and measured by: functions of one network's outputs, one value per sample.
 
-An objective is called as ``objective(logits, target, **own)`` for one network, where ``own`` holds those of
-that member's own parameters that the function names, and returns one loss per sample. A metric is called in
+An objective is called as ``objective(logits, target, **per_member)`` for one network, where ``per_member`` holds
+those of that member's values that the function names, and returns one loss per sample. A metric is called in
 the same way; it returns NaN for samples that it does not count.
 """
 
@@ -17,7 +17,7 @@ from ..data.dataset import Task
 from ..errors import TrainingError
 
 Objective = Callable[..., Tensor]
-"""``(logits [batch, outputs], target, **own) -> [batch]``, for one network."""
+"""``(logits [batch, outputs], target, **per_member) -> [batch]``, for one network."""
 
 
 def cross_entropy(logits: Tensor, target: Tensor) -> Tensor:
@@ -104,21 +104,21 @@ def one_per_sample(values: Tensor, batch: int, what: str) -> Tensor:
     return values
 
 
-def own_names(function: Callable[..., Tensor], own: Iterable[str]) -> list[str]:
+def per_member_names(function: Callable[..., Tensor], per_member: Iterable[str]) -> list[str]:
     """Return which of the members' own parameters a function takes."""
     parameters = inspect.signature(function).parameters
     takes_all = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
-    return [name for name in own if takes_all or name in parameters]
+    return [name for name in per_member if takes_all or name in parameters]
 
 
-def with_own(
-    function: Objective, own: Iterable[str]
+def with_per_member(
+    function: Objective, per_member: Iterable[str]
 ) -> Callable[[Tensor, Tensor, Mapping[str, Tensor]], Tensor]:
     """Return the function with a member's own parameters as one argument; it gets those that it names."""
-    wanted = own_names(function, own)
+    wanted = per_member_names(function, per_member)
 
-    def call(logits: Tensor, target: Tensor, own: Mapping[str, Tensor]) -> Tensor:
-        return function(logits, target, **{name: own[name] for name in wanted})
+    def call(logits: Tensor, target: Tensor, per_member: Mapping[str, Tensor]) -> Tensor:
+        return function(logits, target, **{name: per_member[name] for name in wanted})
 
     return call
 

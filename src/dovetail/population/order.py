@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from .hashing import hash64
-from .noise import keys_at
+from .random import hash64, keys_at
 
 
 def epoch_order(keys: Tensor, epoch: int, samples: int) -> Tensor:
@@ -19,7 +18,7 @@ def epoch_order(keys: Tensor, epoch: int, samples: int) -> Tensor:
 
     Examples
     --------
-    >>> from dovetail.population.noise import member_keys
+    >>> from dovetail.population.random import member_keys
     >>> order = epoch_order(member_keys([0, 0, 1]), epoch=0, samples=100)
     >>> bool((order[0] == order[1]).all()), bool((order[0] == order[2]).all())
     (True, False)
@@ -32,7 +31,7 @@ def epoch_orders(keys: Tensor, epochs: range, samples: int) -> Tensor:
 
     Examples
     --------
-    >>> from dovetail.population.noise import member_keys
+    >>> from dovetail.population.random import member_keys
     >>> keys = member_keys([3])
     >>> bool((epoch_orders(keys, range(2), 9)[:, 1] == epoch_order(keys, 1, 9)).all())
     True

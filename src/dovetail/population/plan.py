@@ -10,23 +10,22 @@ import torch
 from torch import Tensor
 
 from .checks import check_masks
-from .masking import clear_, patterns_of
-from .noise import Noise
 from .objectives import Objective
-from .optimizers import Optimizer
+from .optim import Optimizer, clear_masked_, mask_patterns
+from .random import Noise
 from .stack import Tensors, take
 
 Score = TypeVar("Score", float, Tensor)
 
 Penalty = Callable[..., Tensor]
-"""``(stacked parameters, **own) -> [members]``: added to the loss."""
+"""``(stacked parameters, **per_member) -> [members]``: added to the loss."""
 
 Augment = Callable[[Tensor, Noise], Tensor]
 """``(inputs [members, batch, ...], noise) -> inputs``: changes training inputs; noise draws are per member."""
 
 
 @dataclass(frozen=True)
-class Moment:
+class StepContext:
     """What a step callback sees of the stack in training.
 
     Attributes
@@ -56,10 +55,10 @@ class Moment:
     def set_masks(self, masks: Mapping[str, Tensor]) -> None:
         """Keep only these weights from now on: 0/1 tensors ``[members, ...]`` by name."""
         checked = check_masks(masks, self.params)
-        for name, pattern in patterns_of(checked, self.params).items():
+        for name, pattern in mask_patterns(checked, self.params).items():
             self._masks[name].copy_(checked[name])
             self._patterns[name].copy_(pattern)
-            clear_(self.params[name], pattern)
+            clear_masked_(self.params[name], pattern)
 
 
 @dataclass(frozen=True)
@@ -76,7 +75,7 @@ class Training:
     goal: float | None
     penalty: Penalty | None
     augment: Augment | None
-    after_step: Callable[[Moment], None] | None
+    after_step: Callable[[StepContext], None] | None
 
     def to_minimise(self, score: Score) -> Score:
         """Return a monitored score in the form in which lower is better."""
@@ -93,15 +92,15 @@ class Stack:
     params: Tensors
     buffers: Tensors
     masks: Tensors
-    own: Tensors
+    per_member: Tensors
     targets: Tensor | None = None
     val_targets: Tensor | None = None
     subsets: list[Tensor] | None = None
-    moments: dict[str, Tensors] = field(default_factory=dict)
-    taken: Tensor = field(init=False)
+    state: dict[str, Tensors] = field(default_factory=dict)
+    steps: Tensor = field(init=False)
 
     def __post_init__(self) -> None:
-        self.taken = torch.zeros_like(self.keys)
+        self.steps = torch.zeros_like(self.keys)
 
     def select(self, rows: Tensor) -> Stack:
         """Return the stack of some of its members."""
@@ -113,11 +112,11 @@ class Stack:
             params=take(self.params, rows, on_device.device),
             buffers=take(self.buffers, rows, on_device.device),
             masks=take(self.masks, rows, on_device.device),
-            own=take(self.own, rows),
+            per_member=take(self.per_member, rows),
             targets=None if self.targets is None else self.targets[on_device],
             val_targets=None if self.val_targets is None else self.val_targets[on_device],
             subsets=None if self.subsets is None else [self.subsets[row] for row in rows.tolist()],
-            moments={slot: take(group, rows) for slot, group in self.moments.items()},
+            state={slot: take(group, rows) for slot, group in self.state.items()},
         )
-        chosen.taken = self.taken[on_device]
+        chosen.steps = self.steps[on_device]
         return chosen

@@ -14,7 +14,7 @@ from .checks import (
     check_count,
     check_fits_outputs,
     check_member_values,
-    check_own,
+    check_per_member,
     check_split,
     check_subsets,
     check_targets,
@@ -23,11 +23,11 @@ from .checks import (
 from .history import History
 from .measuring import MeasuredMembers, metrics_for
 from .memory import members_at_once
-from .noise import member_keys
 from .objectives import OBJECTIVES, Objective, task_of
-from .optimizers import Adam, Optimizer, step_sizes
-from .plan import Augment, Moment, Penalty, Stack, Training
+from .optim import Adam, Optimizer, step_sizes
+from .plan import Augment, Penalty, Stack, StepContext, Training
 from .progress import FitProgress
+from .random import member_keys
 from .stack import Tensors, put
 from .trainer import Trainer, train_in_parts
 
@@ -61,7 +61,7 @@ class Population(MeasuredMembers):
         The parameters at the start, θ0, stacked.
     masks : dict of str to Tensor
         0/1 tensors, stacked, for the parameters that are masked; see `set_masks`.
-    home : torch.device
+    storage_device : torch.device
         Where these tensors are kept: ``device``, or main memory when they would fill the device's.
 
     Examples
@@ -84,7 +84,7 @@ class Population(MeasuredMembers):
         batch_size: int = 64,
         optimizer: Optimizer | None = None,
         objective: Objective | None = None,
-        own: Mapping[str, Tensor] | None = None,
+        per_member: Mapping[str, Tensor] | None = None,
         targets: Tensor | None = None,
         val_targets: Tensor | None = None,
         subsets: Sequence[Tensor] | None = None,
@@ -94,7 +94,7 @@ class Population(MeasuredMembers):
         goal: float | None = None,
         penalty: Penalty | None = None,
         augment: Augment | None = None,
-        after_step: Callable[[Moment], None] | None = None,
+        after_step: Callable[[StepContext], None] | None = None,
         stream: int = 0,
         at_once: int | None = None,
         progress: bool | str = True,
@@ -118,10 +118,10 @@ class Population(MeasuredMembers):
         optimizer : Adam or SGD
             Its step size may differ between members. Default: ``Adam(lr=1e-3)``.
         objective : callable, optional
-            ``objective(logits, target, **own) -> [batch]``, for one network: one loss per sample (torch's losses
+            ``objective(logits, target, **per_member) -> [batch]``, for one network: one loss per sample (torch's losses
             give that with ``reduction="none"``). By default cross-entropy for class ids, bitwise cross-entropy for
             rows of 0/1, squared error for rows of other values.
-        own : mapping, optional
+        per_member : mapping, optional
             Each member's own parameters of the objective, the metrics and the penalty, ``{name: [members, ...]}``.
         targets, val_targets : Tensor, optional
             Each member's own targets ``[members, samples, ...]`` instead of those of the split.
@@ -138,12 +138,12 @@ class Population(MeasuredMembers):
         goal : float, optional
             Stop a member when its score is this good.
         penalty : callable, optional
-            ``penalty(params, **own) -> [members]``, a function of the stacked parameters, added to the loss.
+            ``penalty(params, **per_member) -> [members]``, a function of the stacked parameters, added to the loss.
         augment : callable, optional
             ``augment(x, noise) -> x``, applied to training inputs ``[members, batch, ...]``; `Noise` has an
             example.
         after_step : callable, optional
-            Called with a `Moment` after every step; may change the parameters in place and set masks.
+            Called with a `StepContext` after every step; may change the parameters in place and set masks.
         stream : int
             Which random stream of the seeds to use; give each round of a procedure its own.
         at_once : int, optional
@@ -167,7 +167,8 @@ class Population(MeasuredMembers):
         ...     return (1 - softness) * hard - softness * F.log_softmax(logits, 1).mean(1)
         >>> data = dt.load("digits")
         >>> pair = dt.Population(dt.net_builder("mlp:32", data.input_shape, data.outputs), seeds=[0, 0])
-        >>> pair.fit(data, epochs=3, objective=smoothed, own={"softness": torch.tensor([0.0, 0.2])}, progress=False)
+        >>> softness = torch.tensor([0.0, 0.2])
+        >>> pair.fit(data, epochs=3, objective=smoothed, per_member={"softness": softness}, progress=False)
         History(2 members, 3 epochs, train_loss, loss, accuracy, ...)
         """
         begun = time.perf_counter()
@@ -183,7 +184,7 @@ class Population(MeasuredMembers):
             monitor, patience, goal, penalty, augment, after_step,
         )  # fmt: skip
         check_training(training, split, val, batch_norm=has_batch_norm(self._template), subsets=subsets)
-        check_own({"the objective": training.objective, **training.metrics}, own or {}, penalty)
+        check_per_member({"the objective": training.objective, **training.metrics}, per_member or {}, penalty)
         everything = Stack(
             torch.arange(len(self)),
             member_keys(self.seeds, stream, self.device),
@@ -191,7 +192,7 @@ class Population(MeasuredMembers):
             self.params,
             self.buffers,
             self.masks if after_step is None else self._whole_masks(),
-            check_member_values(own or {}, len(self), self.device),
+            check_member_values(per_member or {}, len(self), self.device),
             check_targets(targets, split, len(self), self.device),
             check_targets(val_targets, val, len(self), self.device),
             check_subsets(subsets, len(split), len(self), self.device),
@@ -204,7 +205,7 @@ class Population(MeasuredMembers):
                 check_fits_outputs(used.y if own_targets is None else own_targets.flatten(0, 1), cost.outputs)
         if at_once is not None:
             check_count("at_once", at_once)
-        most = at_once or members_at_once(cost, batch_size, len(training.optimizer.slots), self.device)
+        most = at_once or members_at_once(cost, batch_size, len(training.optimizer.state_names), self.device)
         names = ["train_loss"] + ([] if val is None else ["loss", *training.metrics])
         history = History.empty(self.seeds, epochs, names)
         masked_before = set(self.masks)

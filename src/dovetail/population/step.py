@@ -10,15 +10,14 @@ from torch import Tensor, nn
 
 from ..data.dataset import Split
 from .forward import member_forward
-from .graph import Captured, traced
 from .mapping import over_members
-from .masking import patterns_of
-from .noise import Noise, keys_at
-from .objectives import one_per_sample, own_names, with_own
+from .objectives import one_per_sample, per_member_names, with_per_member
+from .optim import UpdateTensors, mask_patterns, update_rule
 from .order import Batches, Order
 from .plan import Stack, Training
+from .random import Noise, keys_at
 from .stack import Tensors
-from .steppers import StepTensors, make_stepper
+from .trace import Captured, traced
 
 _AUGMENT_CLOCK = 1 << 62
 """Keeps augmentation's noise apart from dropout's: steps never count this far."""
@@ -33,13 +32,13 @@ class Lane:
     step: Captured
 
 
-def _step_tensors(stack: Stack, patterns: Tensors) -> StepTensors:
+def _step_tensors(stack: Stack, patterns: Tensors) -> UpdateTensors:
     names = list(stack.params)
-    return StepTensors(
+    return UpdateTensors(
         [stack.params[name] for name in names],
         [patterns.get(name) for name in names],
-        [[moment[name] for name in names] for moment in stack.moments.values()],
-        stack.taken,
+        [[moment[name] for name in names] for moment in stack.state.values()],
+        stack.steps,
         stack.sizes,
     )
 
@@ -66,12 +65,14 @@ class StackStep:
 
     def __init__(self, template: nn.Module, stack: Stack, training: Training, train: Split) -> None:
         self._template, self._stack, self._train = template, stack, train
-        self._objective = with_own(training.objective, stack.own)
+        self._objective = with_per_member(training.objective, stack.per_member)
         self._penalty, self._augment = training.penalty, training.augment
-        self._penalty_takes = [] if self._penalty is None else own_names(self._penalty, stack.own)
+        self._penalty_takes = (
+            [] if self._penalty is None else per_member_names(self._penalty, stack.per_member)
+        )
         self._order = Order(stack.keys, len(train), training.batch_size, stack.subsets)
-        self.patterns = patterns_of(stack.masks, stack.params)
-        self._stepper = make_stepper(
+        self.patterns = mask_patterns(stack.masks, stack.params)
+        self._update = update_rule(
             training.optimizer, _step_tensors(stack, self.patterns), skipping=stack.subsets is not None
         )
         self._gradients = traced(self._loss_and_gradients)
@@ -125,14 +126,14 @@ class StackStep:
     def _step(self, lane: Lane) -> None:
         x, y, weight = self._batch(lane)
         stack = self._stack
-        noise = (stack.keys, stack.taken)  # by each member's own steps: others may skip some or leave
-        loss, gradients = self._gradients(stack.params, stack.buffers, x, y, weight, noise, stack.own)
+        noise = (stack.keys, stack.steps)  # by each member's own steps: others may skip some or leave
+        loss, gradients = self._gradients(stack.params, stack.buffers, x, y, weight, noise, stack.per_member)
         if weight is None:
-            self._stepper.step(gradients, None)
+            self._update.step(gradients, None)
             self._loss_sum.add_(loss, alpha=lane.index.shape[2])
         else:
             samples = weight.sum(1)
-            self._stepper.step(gradients, samples > 0)
+            self._update.step(gradients, samples > 0)
             self._loss_sum.add_(loss * samples)
             self._count.add_(samples)
         self._cursor.add_(1)
@@ -148,7 +149,7 @@ class StackStep:
         if self._augment is not None:
             if self._order.shared:
                 x = x.expand(len(self._stack.keys), *x.shape)
-            x = self._augment(x, Noise(keys_at(self._stack.keys, self._stack.taken + _AUGMENT_CLOCK)))
+            x = self._augment(x, Noise(keys_at(self._stack.keys, self._stack.steps + _AUGMENT_CLOCK)))
         if self._stack.targets is None:
             y = self._train.y[index]
         elif self._order.shared:
@@ -168,7 +169,7 @@ class StackStep:
         y: Tensor,
         weight: Tensor | None,
         noise: tuple[Tensor, Tensor],
-        own: Tensors,
+        per_member: Tensors,
     ) -> tuple[Tensor, tuple[Tensor, ...]]:
         def one(
             params: Tensors,
@@ -177,10 +178,10 @@ class StackStep:
             y: Tensor,
             weight: Tensor | None,
             key: Tensor,
-            own: Tensors,
+            per_member: Tensors,
         ) -> Tensor:
             logits = member_forward(self._template, params, buffers, x, key)
-            losses = one_per_sample(self._objective(logits, y, own), len(logits), "the objective")
+            losses = one_per_sample(self._objective(logits, y, per_member), len(logits), "the objective")
             if weight is None:
                 return losses.mean()
             return torch.where(weight > 0, losses, 0).sum() / weight.sum().clamp(min=1)
@@ -200,10 +201,10 @@ class StackStep:
         with torch.enable_grad():
             leaves = {name: param.detach().requires_grad_() for name, param in params.items()}
             mapped = over_members(one, len(keys), in_dims)
-            loss = mapped(leaves, buffers, x, y, weight, keys, own)
+            loss = mapped(leaves, buffers, x, y, weight, keys, per_member)
             total = loss.sum()
             if self._penalty is not None:
-                taken = {name: own[name] for name in self._penalty_takes}
+                taken = {name: per_member[name] for name in self._penalty_takes}
                 total = total + self._penalty(leaves, **taken).sum()
             gradients = torch.autograd.grad(total, list(leaves.values()), materialize_grads=True)
         return loss.detach(), gradients

@@ -14,7 +14,7 @@ from ..errors import TrainingError, memory_is_full
 from .evaluate import Evaluator
 from .history import History
 from .memory import MemberCost, evaluation_batch
-from .plan import Moment, Stack, Training
+from .plan import Stack, StepContext, Training
 from .progress import FitProgress
 from .stack import put, take
 from .standing import Standing
@@ -79,8 +79,8 @@ class Trainer:
     ) -> None:
         self._template, self._training, self._train, self._val = template, training, train, val
         self._cost, self._history = cost, history
-        slots = training.optimizer.slots
-        stack.moments = {slot: {k: torch.zeros_like(p) for k, p in stack.params.items()} for slot in slots}
+        slots = training.optimizer.state_names
+        stack.state = {slot: {k: torch.zeros_like(p) for k, p in stack.params.items()} for slot in slots}
         self._stack = stack
         self.members = stack.members
         everyone = torch.arange(len(stack.members))
@@ -128,7 +128,9 @@ class Trainer:
         stack = self._stack
         values = {"train_loss": self._step.epoch(epoch, self._after_step(epoch))}
         if self._val is not None:
-            values |= self._evaluator(stack.params, stack.buffers, self._val, stack.own, stack.val_targets)
+            values |= self._evaluator(
+                stack.params, stack.buffers, self._val, stack.per_member, stack.val_targets
+            )
         return {name: value.cpu() for name, value in values.items()}
 
     def _news(self, epoch: int, values: dict[str, Tensor], live: Tensor) -> str:
@@ -158,7 +160,7 @@ class Trainer:
             self._steps += 1
             stack = self._stack
             params = MappingProxyType(stack.params)
-            callback(Moment(self._steps, epoch, stack.members, params, stack.masks, self._step.patterns))
+            callback(StepContext(self._steps, epoch, stack.members, params, stack.masks, self._step.patterns))
 
         return call
 

@@ -256,7 +256,7 @@ def _generalist(
         batch_size=settings.batch_size,
         optimizer=Adam(lr=settings.lr),
         objective=partial(rewarded_cross_entropy, temperature=basis.temperature),
-        own={"rewarded": torch.ones(1, len(basis.classes), dtype=torch.bool)},
+        per_member={"rewarded": torch.ones(1, len(basis.classes), dtype=torch.bool)},
         metrics={},
         patience=settings.patience,
         progress=progress and "generalist",

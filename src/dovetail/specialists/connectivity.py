@@ -134,7 +134,7 @@ def connectivity(
         split,
         objective=partial(max_entropy, temperature=first.basis.temperature),
         metrics={},
-        own={"rewarded": rewarded.expand(len(states), -1)},
+        per_member={"rewarded": rewarded.expand(len(states), -1)},
     )["loss"]
     line = (1 - t) * loss[0] + t * loss[-1]
     # Where both are 0 nothing is exceeded, though 0 / 0 is NaN.

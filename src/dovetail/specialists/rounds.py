@@ -64,7 +64,7 @@ def train_rounds(
             batch_size=settings.batch_size,
             optimizer=Adam(lr=settings.lr),
             objective=objective(settings.loss, settings.temperature),
-            own={"rewarded": rewarded},
+            per_member={"rewarded": rewarded},
             subsets=subsets,
             metrics={
                 "rewarded_accuracy": rewarded_accuracy,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from ...errors import SpecError
-from ...population import Moment, Population
+from ...population import Population, StepContext
 from ...prune import cubic_sparsity, prune_by_magnitude
 from ..checks import whole_number
 from .checks import finite_number
@@ -56,11 +56,11 @@ class GradualPruning:
             prune_by_magnitude(weights, population.masks, sparsity=self.initial, population=True)
         )
 
-    def __call__(self, moment: Moment) -> None:
+    def __call__(self, context: StepContext) -> None:
         """Prune after a step of the training, if one is due; other steps cost nothing."""
-        if moment.step % self.every and moment.step < self.steps:
+        if context.step % self.every and context.step < self.steps:
             return
-        sparsity = cubic_sparsity(moment.step, 0, self.steps, self.initial, self.final)
-        moment.set_masks(
-            prune_by_magnitude(kernels(moment.params), moment.masks, sparsity=sparsity, population=True)
+        sparsity = cubic_sparsity(context.step, 0, self.steps, self.initial, self.final)
+        context.set_masks(
+            prune_by_magnitude(kernels(context.params), context.masks, sparsity=sparsity, population=True)
         )

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from ...errors import SpecError
 from ...graph.chain import Layer
 from ...population.checks import check_seeds
-from ...population.noise import Noise, member_keys
+from ...population.random import Noise, member_keys
 from ..checks import whole_number
 from .checks import number_per_network, stacked_alone
 from .connections import weighted_chain

@@ -64,7 +64,7 @@ def rescale_stacked_(
     Parameters
     ----------
     params : mapping of str to Tensor
-        The stacked parameters ``[members, ...]``, such as those of a `Moment` or a `Population`.
+        The stacked parameters ``[members, ...]``, such as those of a `StepContext` or a `Population`.
     norm : float
         The norm to scale to, more than 0.
     members : bool Tensor, optional

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from ...data.dataset import Dataset, Split
 from ...errors import SpecError
 from ...nets import NetSpec
-from ...population import Adam, Moment, Population
+from ...population import Adam, Population, StepContext
 from ...population.checks import check_count, check_seeds
 from ...population.plan import Augment, Penalty
 from ..checks import whole_number
@@ -23,7 +23,7 @@ from .rescale import check_rescaling, rescale_stacked_
 from .spec import settled_builder
 from .trained import Stage, TrainedNetworks
 
-StepHook = Callable[[Moment], None]
+StepHook = Callable[[StepContext], None]
 
 _KERAS_EPSILON = 1e-7
 _CHECKED_SAMPLES = 16
@@ -147,8 +147,8 @@ def train_networks(
     if bool(rescaled.any()):
         check_rescaling(population, train.x[:_CHECKED_SAMPLES])
 
-    def rescale(moment: Moment) -> None:
-        rescale_stacked_(moment.params, members=rescaled[moment.members])
+    def rescale(context: StepContext) -> None:
+        rescale_stacked_(context.params, members=rescaled[context.members])
 
     def fit(title: str, epochs: int, stream: int, *hooks: StepHook) -> Stage:
         if bool(rescaled.any()):
@@ -156,7 +156,7 @@ def train_networks(
             hooks = (*hooks, rescale)
         population.fit(
             train, epochs=epochs, batch_size=batch_size, optimizer=Adam(lr=lr, eps=_KERAS_EPSILON), penalty=penalty,
-            own=own, augment=augment, after_step=_in_turn(hooks), stream=stream, progress=progress and title,
+            per_member=own, augment=augment, after_step=_in_turn(hooks), stream=stream, progress=progress and title,
         )  # fmt: skip
         # A copy, because training goes on from here.
         copied = population.select(range(len(seeds)))
@@ -173,9 +173,9 @@ def train_networks(
 def _in_turn(hooks: Sequence[StepHook]) -> StepHook | None:
     """Return one hook that calls several, in their order."""
 
-    def call(moment: Moment) -> None:
+    def call(context: StepContext) -> None:
         for hook in hooks:
-            hook(moment)
+            hook(context)
 
     return call if hooks else None
 

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from ...population.noise import Noise
+from ...population.random import Noise
 
 _TURN = math.radians(15)
 _SHIFT = 0.1
@@ -28,7 +28,7 @@ def turned_shifted_mirrored(x: Tensor, noise: Noise) -> Tensor:
 
     Examples
     --------
-    >>> from dovetail.population.noise import member_keys
+    >>> from dovetail.population.random import member_keys
     >>> turned_shifted_mirrored(torch.rand(2, 5, 1, 8, 8), Noise(member_keys([0, 1]))).shape
     torch.Size([2, 5, 1, 8, 8])
     """

@@ -60,7 +60,7 @@ def relative_losses(ends: Sequence[Ends], split: Split, *, points: int, device: 
             split,
             objective=partial(max_entropy, temperature=basis.temperature),
             metrics={},
-            own={"rewarded": one_hot_sets(known, len(basis.classes)).repeat_interleave(2 * points, 0)},
+            per_member={"rewarded": one_hot_sets(known, len(basis.classes)).repeat_interleave(2 * points, 0)},
         )["loss"]
         losses.append(loss.reshape(len(some), 2 * points))
     loss = torch.cat(losses)

@@ -9,13 +9,10 @@ import torch
 from torch import Tensor
 
 from ...data.dataset import Split
-from ...population.graph import Captured
-from ...population.hashing import hash64
-from ...population.masking import patterns_of
-from ...population.noise import Noise, keys_at, member_keys
-from ...population.optimizers import Adam, step_sizes
+from ...population.optim import Adam, UpdateTensors, mask_patterns, step_sizes, update_rule
 from ...population.order import epoch_orders
-from ...population.steppers import StepTensors, make_stepper
+from ...population.random import Noise, hash64, keys_at, member_keys
+from ...population.trace import Captured
 from .perceptrons import Perceptrons
 
 _AT_ONCE = 4 * 2**20
@@ -87,7 +84,7 @@ class RepeatedTrainer:
         self._seed_of = torch.tensor([self._seeds.index(s) for s in seeds], device=stack.values.device)
         values = stack.values
         self._gradient = torch.zeros_like(values)
-        self._pattern = patterns_of({"": stack.kept}, {"": values})[""]
+        self._pattern = mask_patterns({"": stack.kept}, {"": values})[""]
         self._kept_values = values.clone()
         self._wrong = torch.zeros(len(stack), dtype=torch.int64, device=values.device)
         self._loss = values.new_zeros(len(stack))
@@ -100,14 +97,14 @@ class RepeatedTrainer:
         self._orders = torch.zeros(shape, dtype=torch.int64, device=values.device)
         self._keys = self._orders.new_zeros(shape[:2])
         self._noise = values.new_zeros(*shape, train.x.shape[1]) if drawn else None
-        tensors = StepTensors(
+        tensors = UpdateTensors(
             [values],
             [self._pattern],
-            [[torch.zeros_like(values)] for _ in how.optimizer.slots],
+            [[torch.zeros_like(values)] for _ in how.optimizer.state_names],
             torch.zeros(len(stack), dtype=torch.int64, device=values.device),
             step_sizes(how.optimizer, len(stack)),
         )
-        self._stepper = make_stepper(how.optimizer, tensors, skipping=False)
+        self._update = update_rule(how.optimizer, tensors, skipping=False)
         self._run_epoch = Captured(self._one_epoch, values.device)
 
     @torch.no_grad()
@@ -115,8 +112,8 @@ class RepeatedTrainer:
         """Train all members from their present weights and keep their best epochs."""
         stack = self.stack
         stack.clear()
-        self._pattern.copy_(patterns_of({"": stack.kept}, {"": stack.values})[""])
-        self._stepper.restart()
+        self._pattern.copy_(mask_patterns({"": stack.kept}, {"": stack.values})[""])
+        self._update.restart()
         keys = member_keys(self._seeds, stream, stack.values.device)
         self._wrong.fill_(torch.iinfo(torch.int64).max)
         self._loss.fill_(torch.inf)
@@ -177,7 +174,7 @@ class RepeatedTrainer:
             for first in range(0, x.shape[1], how.batch_size):
                 batch = slice(first, first + how.batch_size)
                 stack.gradients(x[:, batch], y[:, batch], self._gradient)
-                self._stepper.step([self._gradient], None)
+                self._update.step([self._gradient], None)
         self._keep_better()
         self._row.add_(1)
 

@@ -20,7 +20,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from .cuda import has_triton, on_device
+from ..kernels import has_triton, on_device
 from .patches import kernels_of, pad, patches_of, product
 from .pooling import at_places, max_pool, spread, unpool
 
@@ -64,7 +64,7 @@ def kernel_gradient(
 
 @conv_pool.register_kernel("cuda")
 def _(x: Tensor, kernels: Tensor, size: Sequence[int], window: Sequence[int]) -> tuple[Tensor, Tensor]:
-    from . import conv_pool_kernel
+    from ..kernels import conv_pool as conv_pool_kernel
 
     with on_device(x.device):
         return conv_pool_kernel.conv_pool(x, kernels, size, window)
@@ -74,7 +74,7 @@ def _(x: Tensor, kernels: Tensor, size: Sequence[int], window: Sequence[int]) ->
 def _(
     gradient: Tensor, places: Tensor, x: Tensor, size: Sequence[int], window: Sequence[int], values: int
 ) -> Tensor:
-    from . import conv_pool_kernel
+    from ..kernels import conv_pool as conv_pool_kernel
 
     with on_device(x.device):
         return conv_pool_kernel.kernel_gradient(gradient, places, x, size, window, values)

@@ -16,7 +16,7 @@ import triton.language as tl
 from torch import Tensor
 from triton.language.extra import libdevice
 
-from .hashing import GOLDEN, GOLDEN_32, wrapped
+from ..random import GOLDEN, GOLDEN_32, wrapped
 
 _BLOCK = 1024
 _STRIDE = tl.constexpr(GOLDEN_32)

@@ -18,7 +18,7 @@ from torch.fx import GraphModule, Node
 from torch.fx.experimental.proxy_tensor import make_fx
 
 from ..errors import DovetailError, TrainingError, memory_is_full
-from .cuda import on_device
+from .kernels import on_device
 
 OWN_NOISE = (
     "the network draws random numbers of its own, which would depend on who trains beside it; use dropout "

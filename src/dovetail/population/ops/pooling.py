@@ -15,7 +15,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from .cuda import has_triton, on_device
+from ..kernels import has_triton, on_device
 
 
 @torch.library.custom_op(
@@ -49,7 +49,7 @@ def spread(gradient: Tensor, places: Tensor, size: Sequence[int], kernel: Sequen
 
 @max_pool.register_kernel("cuda")
 def _(x: Tensor, kernel: Sequence[int]) -> tuple[Tensor, Tensor]:
-    from . import pool_kernel
+    from ..kernels import pool as pool_kernel
 
     with on_device(x.device):
         return pool_kernel.max_pool(x, kernel)
@@ -57,7 +57,7 @@ def _(x: Tensor, kernel: Sequence[int]) -> tuple[Tensor, Tensor]:
 
 @spread.register_kernel("cuda")
 def _(gradient: Tensor, places: Tensor, size: Sequence[int], kernel: Sequence[int]) -> Tensor:
-    from . import pool_kernel
+    from ..kernels import pool as pool_kernel
 
     with on_device(gradient.device):
         return pool_kernel.spread(gradient, places, size, kernel)

@@ -14,8 +14,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from .optimizers import Adam
-from .steppers import StepTensors
+from ..optim import Adam, UpdateTensors
 
 _BLOCK = 1024
 
@@ -55,11 +54,11 @@ def _adam(
 class KernelStepper:
     """Adam on CUDA; members take part or not, and count their own steps."""
 
-    def __init__(self, optimizer: Adam, tensors: StepTensors) -> None:
+    def __init__(self, optimizer: Adam, tensors: UpdateTensors) -> None:
         self._optimizer, self._tensors, self._lr = optimizer, tensors, tensors.lr
-        device = tensors.taken.device
+        device = tensors.steps.device
         self._betas = torch.tensor(optimizer.betas, dtype=torch.float64, device=device).unsqueeze(1)
-        self._powers = self._betas.new_empty(2, len(tensors.taken))
+        self._powers = self._betas.new_empty(2, len(tensors.steps))
 
     def restart(self) -> None:
         """Begin anew, as if no step had been taken."""
@@ -68,17 +67,17 @@ class KernelStepper:
     def step(self, grads: Sequence[Tensor], active: Tensor | None) -> None:
         """Take a step with the active members."""
         tensors, optimizer = self._tensors, self._optimizer
-        tensors.taken.add_(1 if active is None else active)
-        torch.pow(self._betas, tensors.taken, out=self._powers)
-        members = len(tensors.taken)
-        rows = zip(tensors.params, grads, *tensors.moments, tensors.patterns, strict=True)
+        tensors.steps.add_(1 if active is None else active)
+        torch.pow(self._betas, tensors.steps, out=self._powers)
+        members = len(tensors.steps)
+        rows = zip(tensors.params, grads, *tensors.state, tensors.patterns, strict=True)
         for param, grad, mean, square, pattern in rows:
             values = param[0].numel()
             block = min(_BLOCK, triton.next_power_of_2(values))
             blocks = triton.cdiv(values, block)
             _adam[(members * blocks,)](
                 param, grad.contiguous(), mean, square, param if pattern is None else pattern.view(torch.uint8),
-                self._lr, self._powers, tensors.taken if active is None else active.view(torch.uint8),
+                self._lr, self._powers, tensors.steps if active is None else active.view(torch.uint8),
                 values, members, blocks, beta1=optimizer.betas[0], beta2=optimizer.betas[1], eps=optimizer.eps,
                 decay=optimizer.weight_decay, masked=pattern is not None, skipping=active is not None, block=block,
             )  # fmt: skip

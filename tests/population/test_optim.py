@@ -7,9 +7,15 @@ import torch
 from torch import Tensor
 
 from dovetail.population import SGD, Adam
-from dovetail.population.masking import patterns_of
-from dovetail.population.optimizers import Optimizer, step_sizes
-from dovetail.population.steppers import ElementwiseStepper, Stepper, StepTensors, make_stepper
+from dovetail.population.optim import (
+    ElementwiseUpdate,
+    Optimizer,
+    UpdateRule,
+    UpdateTensors,
+    mask_patterns,
+    step_sizes,
+    update_rule,
+)
 
 from .helpers import DEVICES
 
@@ -21,28 +27,28 @@ OPTIMIZERS = [
 ]
 
 
-def new_tensors(optimizer: Optimizer, device: str) -> StepTensors:
+def new_tensors(optimizer: Optimizer, device: str) -> UpdateTensors:
     generator = torch.Generator().manual_seed(0)
     shapes = [(MEMBERS, 4, 5), (MEMBERS, 7)]
     params = [torch.randn(shape, generator=generator, dtype=torch.float64).to(device) for shape in shapes]
     mask = {"": torch.rand(shapes[0], generator=generator).to(device) > 0.3}
-    (pattern,) = patterns_of(mask, {"": params[0]}).values()
-    return StepTensors(
+    (pattern,) = mask_patterns(mask, {"": params[0]}).values()
+    return UpdateTensors(
         params,
         [pattern, None],
-        [[torch.zeros_like(param) for param in params] for _ in optimizer.slots],
+        [[torch.zeros_like(param) for param in params] for _ in optimizer.state_names],
         torch.zeros(MEMBERS, dtype=torch.int64, device=device),
         step_sizes(optimizer, MEMBERS),
     )
 
 
-def take_steps(stepper: Stepper, tensors: StepTensors, count: int = 4) -> list[Tensor]:
+def take_steps(rule: UpdateRule, tensors: UpdateTensors, count: int = 4) -> list[Tensor]:
     generator = torch.Generator().manual_seed(1)
     for _ in range(count):
         grads = [
             torch.randn(param.shape, generator=generator, dtype=torch.float64) for param in tensors.params
         ]
-        stepper.step([grad.to(tensors.taken.device) for grad in grads], None)
+        rule.step([grad.to(tensors.steps.device) for grad in grads], None)
     return [param.clone().cpu() for param in tensors.params]
 
 
@@ -51,8 +57,8 @@ def take_steps(stepper: Stepper, tensors: StepTensors, count: int = 4) -> list[T
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)
 def test_all_ways_take_the_same_steps(optimizer: Optimizer, skipping: bool, device: str) -> None:
     plain, tensors = new_tensors(optimizer, "cpu"), new_tensors(optimizer, device)
-    expected = take_steps(ElementwiseStepper(optimizer, plain), plain)
-    found = take_steps(make_stepper(optimizer, tensors, skipping=skipping), tensors)
+    expected = take_steps(ElementwiseUpdate(optimizer, plain), plain)
+    found = take_steps(update_rule(optimizer, tensors, skipping=skipping), tensors)
     torch.testing.assert_close(found, expected, atol=1e-12, rtol=0)
 
 
@@ -61,10 +67,10 @@ def test_all_ways_take_the_same_steps(optimizer: Optimizer, skipping: bool, devi
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)
 def test_after_a_restart_all_is_as_at_first(optimizer: Optimizer, skipping: bool, device: str) -> None:
     tensors = new_tensors(optimizer, device)
-    stepper = make_stepper(optimizer, tensors, skipping=skipping)
-    first = take_steps(stepper, tensors)
+    rule = update_rule(optimizer, tensors, skipping=skipping)
+    first = take_steps(rule, tensors)
     for param, fresh in zip(tensors.params, new_tensors(optimizer, device).params, strict=True):
         param.copy_(fresh)
-    stepper.restart()
-    assert not tensors.taken.any()
-    torch.testing.assert_close(take_steps(stepper, tensors), first, atol=0, rtol=0)
+    rule.restart()
+    assert not tensors.steps.any()
+    torch.testing.assert_close(take_steps(rule, tensors), first, atol=0, rtol=0)
