@@ -51,7 +51,7 @@ def _adam(
     tl.store(square + place, v, mask=inside)
 
 
-class KernelStepper:
+class KernelUpdate:
     """Adam on CUDA; members take part or not, and count their own steps."""
 
     def __init__(self, optimizer: Adam, tensors: UpdateTensors) -> None:
