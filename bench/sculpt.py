@@ -18,7 +18,7 @@ from torch.nn import functional as F
 
 import dovetail as dt
 from dovetail.sculpting import sculpt_seeds
-from dovetail.sculpting.pruning.presets import EDGE_STEPS, UNIT_STEPS, Preset, preset
+from dovetail.sculpting.settings import EDGE_STEPS, UNIT_STEPS, Preset, preset
 
 TASK = [4, 2, 4]
 WIDTHS, DEPTHS, SEEDS = (24, 36, 48), (1, 2, 3), range(4)

@@ -16,8 +16,7 @@ import pytest
 from dovetail.errors import ShapeError
 from dovetail.report import hierarchy_fragment, hierarchy_html
 from dovetail.report.browser_files import FOLDER
-from dovetail.sculpting.drawing.layout_order import surviving
-from dovetail.sculpting.drawing.module_style import module_colour
+from dovetail.sculpting.drawing.style import module_colour
 from dovetail.sculpting.modules.hierarchy import Hierarchy
 
 NASTY = """</script ><script>alert(1)</script><img src=x onerror="alert(2)"><!-- <script & 'it'"""
@@ -95,7 +94,7 @@ def test_every_module_unit_and_edge_is_in_the_page() -> None:
     edges = {(place[a], place[b]) for a, b in zip(data["edges"][::2], data["edges"][1::2], strict=True)}
     expected = {
         ((layer, int(start)), (layer + 1, int(end)))
-        for layer, links in enumerate(surviving(hierarchy))
+        for layer, links in enumerate(hierarchy.used_edges)
         for end, start in np.argwhere(links)
     }
     assert edges == expected

@@ -15,13 +15,11 @@ from scipy.spatial.distance import squareform
 from scipy.stats import binom
 
 from dovetail.errors import SpecError
-from dovetail.sculpting.modules.alternatives import alternatives
-from dovetail.sculpting.modules.cluster import cluster_layer
-from dovetail.sculpting.modules.distances import unit_distances
-from dovetail.sculpting.modules.hierarchy import SeparabilityTest
+from dovetail.sculpting.modules.agglomerate import SeparabilityTest, decide, separability_test
+from dovetail.sculpting.modules.detect import cluster_layer
 from dovetail.sculpting.modules.method import Linkage, Method, Score
-from dovetail.sculpting.modules.quality import cuts
-from dovetail.sculpting.modules.separability import decide, separability_test
+from dovetail.sculpting.modules.quality import cuts, unit_distances
+from dovetail.sculpting.modules.ties import alternatives
 
 Features = NDArray[np.bool_]
 

@@ -25,8 +25,8 @@ from dovetail.errors import ShapeError, SpecError
 from dovetail.plotting import GREY
 from dovetail.sculpting.drawing.draw import MOST_VECTOR_EDGES, draw_hierarchy
 from dovetail.sculpting.drawing.layout import lay_out
-from dovetail.sculpting.drawing.layout_order import membership, order_modules, surviving
-from dovetail.sculpting.drawing.module_style import CROSSING_COLOUR, UNUSED_COLOUR, is_ring, module_colour
+from dovetail.sculpting.drawing.order import order_modules
+from dovetail.sculpting.drawing.style import CROSSING_COLOUR, UNUSED_COLOUR, is_ring, module_colour
 from dovetail.sculpting.modules.hierarchy import Hierarchy
 
 from .drawable import digits, many_modules, needs_samples, published, two_parts
@@ -109,7 +109,7 @@ def check(ax: Axes, hierarchy: Hierarchy) -> None:
     for number, module in enumerate(hierarchy.modules):
         expected[to_hex(module_colour(number)).upper()] += len(module)
     assert drawn == expected
-    assert len(lines(ax).get_segments()) == sum(int(links.sum()) for links in surviving(hierarchy))
+    assert len(lines(ax).get_segments()) == sum(int(links.sum()) for links in hierarchy.used_edges)
     assert overlapping(ax) == []
     assert all(float(text.get_fontsize()) >= 7 for text in ax.texts)
 
@@ -221,8 +221,8 @@ def module_crossings(hierarchy: Hierarchy, order: Sequence[int]) -> int:
     """Count pairs of edges that cross when modules, but not the units in them, are in an order: edge by edge."""
     place = np.argsort(order)
     total = 0
-    for layer, links in enumerate(surviving(hierarchy)):
-        before, after = membership(hierarchy)[layer : layer + 2]
+    for layer, links in enumerate(hierarchy.used_edges):
+        before, after = hierarchy.membership[layer : layer + 2]
         ends = [(place[before[start]], place[after[end]]) for end, start in np.argwhere(links)]
         total += sum((a - c) * (b - d) < 0 for (a, b), (c, d) in combinations(ends, 2))
     return total
@@ -323,7 +323,7 @@ def test_inputs_can_be_an_image_with_pixels_in_their_modules_colours(direction: 
     (image,) = (artist for artist in ax.images if isinstance(artist, AxesImage))
     pixels = np.asarray(image.get_array())
     assert pixels.shape == (28, 56, 3)
-    members = membership(hierarchy)[0].reshape(28, 56)
+    members = hierarchy.membership[0].reshape(28, 56)
     for module in (0, 1):
         assert {to_hex(pixel) for pixel in pixels[members == module]} == {module_colour(module).lower()}
     assert {to_hex(pixel) for pixel in pixels[members < 0]} == {"#eef0f2"}
@@ -334,7 +334,7 @@ def test_inputs_can_be_an_image_with_pixels_in_their_modules_colours(direction: 
     assert (right - left) / (top - bottom) == pytest.approx(2)
     starts = np.array([np.asarray(segment)[0] for segment in lines(ax).get_segments()])
     inside = (starts > [left, bottom]).all(1) & (starts < [right, top]).all(1)
-    assert inside.sum() == surviving(hierarchy)[0].sum()
+    assert inside.sum() == hierarchy.used_edges[0].sum()
     assert (
         sum(len(spots(artist)) for artist in circles(ax))
         == sum(map(len, hierarchy.modules)) - (members >= 0).sum()

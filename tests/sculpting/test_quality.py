@@ -9,9 +9,15 @@ from scipy.cluster.hierarchy import cut_tree, linkage
 from scipy.spatial.distance import pdist, squareform
 from sklearn import metrics
 
-from dovetail.sculpting.modules.distances import unit_distances
 from dovetail.sculpting.modules.method import Distance, Linkage
-from dovetail.sculpting.modules.quality import best_count, cut, cuts, modularity, scores_by_count
+from dovetail.sculpting.modules.quality import (
+    best_count,
+    cut,
+    cuts,
+    modularity,
+    scores_by_count,
+    unit_distances,
+)
 
 
 def _features(seed: int, units: int = 9, later: int = 12, density: float = 0.4) -> NDArray[np.bool_]:

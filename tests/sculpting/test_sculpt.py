@@ -15,7 +15,7 @@ from torch import nn
 import dovetail as dt
 from dovetail.errors import DovetailError, FileFormatError, ShapeError, SpecError, TrainingError
 from dovetail.sculpting import compare, open_sculpture, sculpt_seeds
-from dovetail.sculpting.choice import sparsest
+from dovetail.sculpting.sculpt import sparsest
 
 mpl.use("Agg")
 FEW = {"unit_steps": [0.5, 0.25], "edge_steps": [0.02], "progress": False, "device": "cpu"}

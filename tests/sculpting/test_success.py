@@ -13,8 +13,7 @@ import pytest
 
 from dovetail.data.boolean import BooleanTask, Planted, PlantedModule, boolean_task
 from dovetail.errors import ShapeError, SpecError
-from dovetail.sculpting.measures.digit_structures import planted_digits
-from dovetail.sculpting.measures.success import Match, compare
+from dovetail.sculpting.measures.success import Match, compare, planted_digits
 from dovetail.sculpting.modules.hierarchy import Hierarchy, Unit
 
 SAMPLES = Path(__file__).parents[2].parent / "shared" / "samples" / "sculpted_networks.jsonl.gz"

@@ -71,7 +71,7 @@ def _in_tensors(file: Path) -> tuple[object, Callable[[], None]]:
     """Return what a safetensors file says about itself, and what shows it to people."""
     from ..io.header import read_header
     from ..sculpting import open_sculpture
-    from ..sculpting.files import SCHEMA
+    from ..sculpting.sculpture import SCHEMA
     from ..specialists import open_file
     from ..specialists.manifest import write_manifest
 

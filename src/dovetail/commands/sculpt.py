@@ -105,7 +105,7 @@ def sculpt(
     """
     from ..errors import SpecError
     from ..sculpting import compare
-    from ..sculpting.pruning.presets import EDGE_STEPS, UNIT_STEPS
+    from ..sculpting.settings import EDGE_STEPS, UNIT_STEPS
 
     numbers = seed_range(seed, seeds)
     if hidden is not None and network is not None:

@@ -10,8 +10,7 @@ import numpy as np
 
 from ..plotting import GREY
 from ..sculpting.drawing.layout import Block, Layout, best_order, lay_out
-from ..sculpting.drawing.layout_order import membership, surviving
-from ..sculpting.drawing.module_style import composition, is_ring, layer_name, module_colour
+from ..sculpting.drawing.style import composition, is_ring, layer_name, module_colour
 from ..sculpting.modules.hierarchy import Hierarchy
 
 USUAL_WIDTH = 920.0
@@ -98,7 +97,7 @@ class _Drawing:
 
     def units_and_edges(self, names: Names) -> dict[str, Any]:
         """Return a list for each thing that is known of a unit, and the edges as units: from, to, from, to."""
-        members, places = membership(self.hierarchy), self.layout.places(self.hierarchy.sizes)
+        members, places = self.hierarchy.membership, self.layout.places(self.hierarchy.sizes)
         sizes = {block.layer: block.pitch * 0.28 * self.step for block in self.layout.blocks}
         units: dict[str, list[Any]] = {
             key: [] for key in ("layer", "number", "module", "x", "y", "radius", "name")
@@ -114,7 +113,7 @@ class _Drawing:
                 for key, value in zip(units, (layer, unit, module, x, y, radius, name), strict=True):
                     units[key].append(value)
         edges: list[int] = []
-        for layer, links in enumerate(surviving(self.hierarchy)):
+        for layer, links in enumerate(self.hierarchy.used_edges):
             end, start = np.nonzero(links)
             edges += np.stack([numbers[layer][start], numbers[layer + 1][end]], 1).ravel().tolist()
         return {"units": units, "edges": edges}

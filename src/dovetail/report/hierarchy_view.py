@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from ..sculpting.drawing.layout_order import surviving
-from ..sculpting.drawing.module_style import checked_names, counted, unused_note
+from ..sculpting.drawing.style import checked_names, counted, unused_note
 from ..sculpting.modules.hierarchy import Hierarchy
 from .browser_files import script, style
 from .hierarchy_data import USUAL_WIDTH, hierarchy_data
@@ -66,7 +65,7 @@ def hierarchy_html(
     sizes = hierarchy.sizes
     modules = counted(len(hierarchy.modules), "module")
     used = sum(sizes) - len(hierarchy.unused)
-    edges = counted(int(sum(links.sum() for links in surviving(hierarchy))), "edge")
+    edges = counted(int(sum(links.sum() for links in hierarchy.used_edges)), "edge")
     page = Page(title, f"{modules} with {counted(used, 'unit')} and {edges}, in {len(sizes)} layers.")
     page.fragment(
         hierarchy_fragment(

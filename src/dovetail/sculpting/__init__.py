@@ -9,15 +9,14 @@ from __future__ import annotations
 
 from ..data.boolean import Planted, PlantedModule
 from .drawing.draw import draw_hierarchy
-from .files import open_sculpture
-from .measures.digit_structures import planted_digits
 from .measures.separable_inputs import InputSeparability, input_separability
 from .measures.structure import path_products, units_needed
-from .measures.success import Match, compare
+from .measures.success import Match, compare, planted_digits
+from .modules.agglomerate import LayerClustering, SeparabilityTest
 from .modules.detect import detect_modules
-from .modules.hierarchy import Hierarchy, LayerClustering, SeparabilityTest
+from .modules.hierarchy import Hierarchy
 from .sculpt import SculptOptions, sculpt, sculpt_seeds
-from .sculpture import Sculpture
+from .sculpture import Sculpture, open_sculpture
 
 __all__ = [
     "Hierarchy",

@@ -50,14 +50,8 @@ def boolean_trials(scale: Scale, task: Sequence[int], width: int, depth: int, **
     >>> unit.settings["hidden"], unit.settings["epochs"], len(unit.settings["unit_steps"])
     ([24, 24], 15, 14)
     """
-    from ...sculpting.pruning.presets import (
-        BOOLEAN_THRESHOLDS,
-        EDGE_STEPS,
-        UNIT_STEPS,
-        WEIGHT_DECAY,
-        preset,
-    )
     from ...sculpting.pruning.problem import BOOLEAN_NOISE
+    from ...sculpting.settings import BOOLEAN_THRESHOLDS, EDGE_STEPS, UNIT_STEPS, WEIGHT_DECAY, preset
 
     usual = preset(task_name(task), depth, task_size(task).samples, boolean=True)
     settings = {
@@ -105,7 +99,7 @@ def pair_trials(scale: Scale, name: str, width: int, depth: int, **changes: Any)
     >>> unit.settings["lr"], unit.settings["batch_size"], unit.settings["epochs"]
     (0.001, 256, 10)
     """
-    from ...sculpting.pruning.presets import DATA_THRESHOLDS, WEIGHT_DECAY, preset
+    from ...sculpting.settings import DATA_THRESHOLDS, WEIGHT_DECAY, preset
 
     task = pair_settings(name, **PAIRS[scale])
     usual = preset(name, depth, task_size(task).samples, boolean=False)

@@ -9,9 +9,8 @@ from ...errors import DovetailError, FileFormatError
 from ...io.fields import parse
 from ...io.header import read_header
 from ...sculpting import Hierarchy, Sculpture, open_sculpture
-from ...sculpting.files import SCHEMA
 from ...sculpting.modules.hierarchy_json import SCHEMA as HIERARCHY_SCHEMA
-from ...sculpting.modules.hierarchy_json import read_hierarchy
+from ...sculpting.sculpture import SCHEMA
 from .each_file import read_each
 
 MOST_FILES = 300
@@ -94,7 +93,7 @@ def read_sculptures(path: Path, files: list[Path]) -> SculptureSource:
 def read_modules(path: Path) -> SculptureSource:
     """Read modules from a JSON file."""
     try:
-        found = read_hierarchy(path.read_text("utf-8"))
+        found = Hierarchy.from_json(path.read_text("utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise FileFormatError(f"cannot read {path}: {error}") from error
     except FileFormatError as error:

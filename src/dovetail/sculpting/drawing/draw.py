@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import ShapeError, unknown_name
 from ...plotting import GREY
-from ..modules.hierarchy import Hierarchy
-from .draw_sheet import Sheet
-from .draw_text import write_texts
-from .layout import Layout, Pixels, best_order, lay_out
-from .layout_order import NO_MODULE, UNUSED, membership, surviving
-from .module_style import (
+from .layout import Block, Layout, Pixels, best_order, lay_out
+from .sheet import LARGE, LINE, NAME_SIZE, SMALL, SPACE, TINY, Sheet, layer_middles
+from .style import (
     CROSSING_COLOUR,
+    NO_MODULE,
+    UNUSED,
     UNUSED_COLOUR,
     checked_names,
     is_ring,
+    layer_name,
     module_colour,
     unused_note,
 )
@@ -27,6 +27,8 @@ from .module_style import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.path import Path
+
+    from ..modules.hierarchy import Hierarchy
 
 Direction = Literal["up", "right"]
 
@@ -90,6 +92,7 @@ def draw_hierarchy(
     Examples
     --------
     >>> import numpy as np
+    >>> from dovetail.sculpting import Hierarchy
     >>> edges = (np.array([[1, 1, 0, 0], [0, 0, 1, 1]], bool), np.eye(2, dtype=bool))
     >>> left = frozenset({(0, 0), (0, 1), (1, 0), (2, 0)})
     >>> right = frozenset({(0, 2), (0, 3), (1, 1), (2, 1)})
@@ -115,7 +118,7 @@ def draw_hierarchy(
     _draw_edges(ax, sheet, layout, hierarchy)
     _draw_units(ax, sheet, layout)
     if image_shape is not None:
-        _draw_pixels(ax, sheet, layout, membership(hierarchy)[0], image_shape)
+        _draw_pixels(ax, sheet, layout, hierarchy.membership[0], image_shape)
     write_texts(ax, sheet, layout)
     return ax
 
@@ -172,9 +175,9 @@ def _draw_edges(ax: Axes, sheet: Sheet, layout: Layout, hierarchy: Hierarchy) ->
     from matplotlib.collections import LineCollection
     from matplotlib.colors import to_rgba
 
-    members, places = membership(hierarchy), layout.places(hierarchy.sizes)
+    members, places = hierarchy.membership, layout.places(hierarchy.sizes)
     lines, owners = [], []
-    for layer, edges in enumerate(surviving(hierarchy)):
+    for layer, edges in enumerate(hierarchy.used_edges):
         end, start = np.nonzero(edges)
         lines.append(np.stack([places[layer][start], places[layer + 1][end]], 1))
         inside = members[layer][start] == members[layer + 1][end]
@@ -256,3 +259,89 @@ def _draw_pixels(
             (left, bottom), right - left, top - bottom, fill=False, edgecolor=GREY, linewidth=0.8, zorder=5
         )
     )
+
+
+_FAINT = "#60646C"
+
+
+def write_texts(ax: Axes, sheet: Sheet, layout: Layout) -> None:
+    """Write all names that the sheet has space for, the legend, the note in the corner and the title."""
+    _write_ends(ax, sheet, layout.depth)
+    for block in layout.blocks:
+        if sheet.is_named(block):
+            _write_module_name(ax, sheet, block)
+    if sheet.with_layer_names:
+        _write_layer_names(ax, sheet, layout)
+    if sheet.with_legend:
+        _write_legend(ax, sheet)
+    if sheet.note:
+        ax.annotate(sheet.note, (1, 0), xycoords="axes fraction", xytext=(-SPACE, SPACE), textcoords="offset points",
+                    va="bottom", ha="right", size=TINY, color=_FAINT)  # fmt: skip
+    if not layout.blocks:
+        _text(ax, (0.5, 0.5), "no unit is used", va="center", ha="center", transform=ax.transAxes)
+    if sheet.title:
+        ax.set_title(sheet.title, fontsize=LARGE, parse_math=False)
+
+
+def _write_ends(ax: Axes, sheet: Sheet, depth: float) -> None:
+    """Write beside the inputs and the outputs."""
+    for end, labels in enumerate(sheet.labels):
+        edge, outwards = (depth, 1) if end else (0.0, -1)
+        for label in labels.labels:
+            place = sheet.xy(label.along, edge + outwards * (SPACE + label.line * LINE) / sheet.scale)
+            options: dict[str, Any] = {"va": "center", "ha": "left" if end else "right"}
+            if sheet.up:
+                options = {"va": "bottom" if end else "top", "ha": "center", "rotation": 90 * labels.upright}
+            if label.group:
+                options["color"] = _dark(label.module)
+            _text(ax, place, label.text, **options)
+
+
+def _write_module_name(ax: Axes, sheet: Sheet, block: Block) -> None:
+    from matplotlib.patheffects import withStroke
+
+    start, _, low, high = block.box
+    place = sheet.xy(start + 2.5 / sheet.scale, (low + high) / 2)
+    options = {"va": "center", "ha": "left"} if sheet.up else {"va": "top", "ha": "center"}
+    halo = [withStroke(linewidth=2, foreground="white", alpha=0.8)]  # readable on top of lines
+    name = sheet.names[2][block.module]
+    _text(ax, place, name, weight="bold", color=_dark(block.module), path_effects=halo, **options)
+
+
+def _write_layer_names(ax: Axes, sheet: Sheet, layout: Layout) -> None:
+    layers = len(sheet.hierarchy.sizes)
+    for layer, middle in layer_middles(layout):
+        place = sheet.xy(-2 * SPACE / sheet.scale, middle)
+        options = {"va": "center", "ha": "right"}
+        if not sheet.up:
+            place = sheet.xy(layout.length + SPACE / sheet.scale, middle)
+            options = {"va": "top", "ha": "center"}
+        _text(ax, place, layer_name(layer, layers), size=SMALL, color=_FAINT, **options)
+
+
+def _write_legend(ax: Axes, sheet: Sheet) -> None:
+    from matplotlib.lines import Line2D
+
+    handles = [
+        Line2D([], [], linestyle="none", marker="o", markersize=7, markeredgewidth=2, color=module_colour(module),
+               markerfacecolor="white" if is_ring(module) else module_colour(module), label=text)
+        for module, text in enumerate(sheet.legend_texts())
+    ]  # fmt: skip
+    legend = ax.legend(
+        handles=handles, loc="center right", frameon=False, fontsize=NAME_SIZE, handletextpad=0.4, borderaxespad=0.2,
+        handlelength=1.2,
+    )  # fmt: skip
+    for text in legend.get_texts():
+        text.set_parse_math(False)
+
+
+def _text(ax: Axes, place: tuple[float, float], text: str, **options: Any) -> None:
+    """Write text as it stands: a name may have a $ in it."""
+    ax.text(*place, text, parse_math=False, **{"size": NAME_SIZE, "zorder": 6, **options})
+
+
+def _dark(module: int) -> tuple[float, ...]:
+    """Return the colour of a module, dark enough for text."""
+    from matplotlib.colors import to_rgb
+
+    return tuple(0.62 * part for part in to_rgb(module_colour(module)))

@@ -6,20 +6,38 @@ from the inputs to the outputs; which of them is to the right is the drawing's b
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import isotonic_regression
 
-from ..modules.hierarchy import Hierarchy
-from .layout_order import UNUSED, membership, order_modules, order_units, surviving
-from .layout_rows import PAD, Group, Row, align, make_room
+from .order import order_modules, order_units
+from .style import UNUSED
+
+if TYPE_CHECKING:
+    from ..modules.hierarchy import Hierarchy
 
 Box = tuple[float, float, float, float]
 """A rectangle: from and to along a layer, from and to across the layers."""
 Pixels = tuple[NDArray[np.float64], NDArray[np.float64]]
 """For each input its column along, and its line across, in a picture; whole numbers from 0."""
+
+PAD = 0.5
+"""From the outermost units of a group to the border of its area."""
+GAP = 0.3
+"""Between the areas of two groups in a layer."""
+LONGEST_ROW = 64
+"""A layer with more units than this is drawn smaller, and in several lines."""
+_LINES_DEPTH = 3.0  # steps that such lines take up together
+_UNUSED_PITCH = 0.4  # of unused units, beside that of the others
+_SWEEPS = 24
+
+Group = tuple[int, NDArray[np.int64]]
+"""The number of a module, and its units in a layer in the order in which they are drawn."""
 
 
 @dataclass(frozen=True)
@@ -127,6 +145,7 @@ def lay_out(
     Examples
     --------
     >>> import numpy as np
+    >>> from dovetail.sculpting import Hierarchy
     >>> edges = (np.array([[1, 1, 0, 0], [0, 0, 1, 1]], bool), np.eye(2, dtype=bool))
     >>> left = frozenset({(0, 0), (0, 1), (1, 0), (2, 0)})
     >>> right = frozenset({(0, 2), (0, 3), (1, 1), (2, 1)})
@@ -135,7 +154,7 @@ def lay_out(
     [(0, 0, [0.5, 1.5]), (0, 1, [2.8, 3.8]), (1, 0, [1.0])]
     """
     order = best_order(hierarchy, pixels) if order is None else order
-    members = membership(hierarchy)
+    members = hierarchy.membership
     rows = [
         Row(layer, _groups(order[layer], members[layer], unused, pixels is not None and layer == 0))
         for layer in range(len(order))
@@ -146,7 +165,7 @@ def lay_out(
     if pixels is not None:
         size = _pixel_size(pixels, max(row.length for row in moving))
         places = (pixels[0] + 0.5) * size, (pixels[1] + 0.5) * size
-    align(rows, surviving(hierarchy), None if places is None else places[0])
+    align(rows, hierarchy.used_edges, None if places is None else places[0])
     ends = [row.ends for row in moving if row.groups]
     if pixels is not None:
         ends.append((0.0, float(pixels[0].max() + 1) * size))
@@ -172,6 +191,7 @@ def best_order(hierarchy: Hierarchy, pixels: Pixels | None = None) -> tuple[NDAr
     Examples
     --------
     >>> import numpy as np
+    >>> from dovetail.sculpting import Hierarchy
     >>> one = frozenset({(0, 0), (0, 1), (1, 0), (1, 1)})
     >>> [row.tolist() for row in best_order(Hierarchy((np.array([[0, 1], [1, 0]], bool),), (), (one,)))]
     [[1, 0], [0, 1]]
@@ -206,3 +226,177 @@ def _blocks(row: Row, start: float, height: float) -> list[Block]:
         pitch, room = row.pitches[number], row.rooms[number]
         found.append(Block(row.layer, module, units, along + middle, across, pitch, box, room))
     return found
+
+
+class Row:
+    """A layer: groups of units side by side, each in an area of its own.
+
+    Parameters
+    ----------
+    layer : int
+        Which layer it is.
+    groups : list of (int, array of int)
+        Modules and their units, in the order in which they are drawn.
+
+    Attributes
+    ----------
+    lines : int
+        In how many lines the units are, unused ones apart.
+    depth : float
+        From the first line to the last.
+    pitches : list of float
+        For each group the distance of two units side by side; unused ones are closer together.
+    rooms : list of float
+        For each group the space, at the start of its area, that is kept free.
+    middles : array of float
+        The middles of the areas, as they were last moved.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> row = Row(0, [(0, np.arange(2)), (1, np.array([2]))])
+    >>> row.middles.round(2).tolist(), row.length
+    ([-0.65, 1.15], 3.3)
+    """
+
+    def __init__(self, layer: int, groups: list[Group]) -> None:
+        self.layer, self.groups = layer, groups
+        total = sum(len(units) for module, units in groups if module != UNUSED)
+        pitch = min(1.0, math.sqrt(LONGEST_ROW * _LINES_DEPTH / max(total, 1)))
+        self.lines = max(1, math.ceil(total * pitch / LONGEST_ROW))
+        self.depth = (self.lines - 1) * pitch
+        small = pitch * _UNUSED_PITCH
+        self.pitches = [small if module == UNUSED else pitch for module, _ in groups]
+        self._lines = [
+            1 + int((self.depth + PAD) / small) if module == UNUSED else self.lines for module, _ in groups
+        ]
+        self.rooms = [0.0] * len(groups)
+        self.middles = np.zeros(len(groups))
+        self.close_up()
+
+    @property
+    def widths(self) -> NDArray[np.float64]:
+        """How long the area of each group is."""
+        columns = [
+            math.ceil(len(units) / lines) for (_, units), lines in zip(self.groups, self._lines, strict=True)
+        ]
+        return (np.array(columns, np.float64) - 1) * self.pitches + 2 * PAD + self.rooms
+
+    @property
+    def offsets(self) -> NDArray[np.float64]:
+        """The middles of the areas when they stand as close as they may, the first at 0."""
+        widths = self.widths
+        return np.cumsum(np.concatenate([[0.0], (widths[1:] + widths[:-1]) / 2 + GAP])[: len(widths)])
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Where the first area starts and the last one ends; both 0 where there is none."""
+        if not self.groups:
+            return 0.0, 0.0
+        return float(self.middles[0] - self.widths[0] / 2), float(self.middles[-1] + self.widths[-1] / 2)
+
+    @property
+    def length(self) -> float:
+        """From the start of the first area to the end of the last."""
+        return round(self.ends[1] - self.ends[0], 9)
+
+    def close_up(self) -> None:
+        """Put the areas as close as they may be, around 0."""
+        self.middles = self.offsets
+        self.middles = self.middles - sum(self.ends) / 2
+
+    def move(self, wanted: NDArray[np.float64], weights: NDArray[np.float64]) -> None:
+        """Put the middles as near to where they are wanted as their order and sizes let them.
+
+        A group without a weight stays close to the one before it.
+        """
+        offsets, held = self.offsets, np.flatnonzero(weights)
+        if len(held):
+            shifts = isotonic_regression((wanted - offsets)[held], weights=weights[held]).x
+            follows = np.searchsorted(held, np.arange(len(offsets)), side="right") - 1
+            self.middles = shifts[np.maximum(follows, 0)] + offsets
+
+    def inside(self, group: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return where the units of a group are: along, from the middle of its area; across, from the last line."""
+        lines, pitch = self._lines[group], self.pitches[group]
+        number = np.arange(len(self.groups[group][1]), dtype=np.float64)
+        column, line = number // lines, number % lines
+        along = column * pitch + PAD + self.rooms[group] - self.widths[group] / 2
+        return along, self.depth / 2 + ((lines - 1) / 2 - line) * pitch
+
+
+def make_room(rows: Sequence[Row], rooms: Sequence[float]) -> None:
+    """Give each module room for its name, in the shortest of the layers that it is in.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rows = [Row(0, [(0, np.arange(3))]), Row(1, [(0, np.arange(2))])]
+    >>> make_room(rows, [0.75])
+    >>> rows[0].rooms, rows[1].rooms
+    ([0.0], [0.75])
+    """
+    lengths = [row.length for row in rows]
+    for module, room in enumerate(rooms):
+        mine = [
+            (length, layer, number)
+            for layer, (row, length) in enumerate(zip(rows, lengths, strict=True))
+            for number, (other, _) in enumerate(row.groups)
+            if other == module
+        ]
+        if mine:
+            _, layer, number = min(mine)
+            rows[layer].rooms[number] = room
+            rows[layer].close_up()
+
+
+def align(
+    rows: Sequence[Row], edges: Sequence[NDArray[np.bool_]], fixed: NDArray[np.float64] | None = None
+) -> None:
+    """Move the groups of all layers over the units that they are connected to, without changing their order.
+
+    Parameters
+    ----------
+    rows : sequence of Row
+        All layers, from the inputs to the outputs.
+    edges : sequence of array
+        The edges between them, ``[units, units before]``.
+    fixed : array of float, optional
+        Where the inputs are, when they do not move.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rows = [Row(0, [(0, np.arange(2)), (1, np.arange(2, 4))]), Row(1, [(1, np.array([0]))])]
+    >>> align(rows, [np.array([[0, 0, 1, 1]], bool)])
+    >>> bool(abs(rows[1].middles[0] - rows[0].middles[1]) < 1e-6)
+    True
+    """
+    places = [np.zeros(edges[0].shape[1]), *(np.zeros(len(links)) for links in edges)]
+    if fixed is not None:
+        places[0] = fixed
+    moving = [row for row in rows[fixed is not None :] if row.groups]
+
+    def note(row: Row) -> None:
+        for number, (_, units) in enumerate(row.groups):
+            places[row.layer][units] = row.middles[number] + row.inside(number)[0]
+
+    for row in moving:
+        note(row)
+    for sweep in range(_SWEEPS):
+        for row in moving if sweep % 2 else reversed(moving):
+            sums, degree = np.zeros(len(places[row.layer])), np.zeros(len(places[row.layer]))
+            for near, links in (
+                (row.layer - 1, edges[row.layer - 1]),
+                (row.layer + 1, edges[min(row.layer, len(edges) - 1)].T),
+            ):
+                if 0 <= near < len(places):
+                    sums += links @ places[near]
+                    degree += links.sum(1)
+            wanted, weights = row.middles.copy(), np.zeros(len(row.groups))
+            for number, (_, units) in enumerate(row.groups):
+                if count := degree[units].sum():
+                    own = (row.inside(number)[0] * degree[units]).sum()
+                    wanted[number], weights[number] = (sums[units].sum() - own) / count, len(units)
+            row.move(wanted, weights)
+            note(row)

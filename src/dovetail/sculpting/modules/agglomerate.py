@@ -2,15 +2,69 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
 from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import squareform
 
-from .distances import Distances
-from .hierarchy import LayerClustering
 from .method import Method
-from .quality import Labels, best_count, cut, modularity, scores_by_count
+from .quality import Distances, Labels, best_count, cut, modularity, scores_by_count
 from .reach import Features
-from .separability import decide, separability_tests
+
+
+@dataclass(frozen=True)
+class LayerClustering:
+    """How the units of one layer were put into clusters.
+
+    Attributes
+    ----------
+    metric : dict of int to float
+        The score of every number of clusters that was tried.
+    chosen : int
+        The number of clusters in the end.
+    best : int or None
+        The number with the best score, before the separability tests; None when none was tried.
+    tests : tuple of SeparabilityTest
+        The tests that were run, and what they said; empty when none was.
+    tied : bool
+        Whether distances were equal where it mattered, so that the numbering of units may have decided. In layers
+        with very many equal distances this was tried with a few other orders, not with all.
+    score : str
+        What `metric` holds: the modularity metric, where less is better, or another of `detect_modules`.
+    """
+
+    metric: dict[int, float]
+    chosen: int
+    best: int | None = None
+    tests: tuple[SeparabilityTest, ...] = ()
+    tied: bool = False
+    score: str = "modularity"
+
+
+@dataclass(frozen=True)
+class SeparabilityTest:
+    """One of the two tests for the ends of the scale: every unit apart, or all together.
+
+    Attributes
+    ----------
+    kind : {"separate", "single"}
+        What it tests for.
+    positive : bool
+        Whether it found that.
+    shared, expected : float
+        Later units that the two (groups of) units both reach, and how many chance would give.
+    score : float
+        By how much, in standard deviations of chance (not divided where that is 0).
+    """
+
+    kind: str
+    positive: bool
+    shared: float
+    expected: float
+    score: float
 
 
 def agglomerate(features: Features, distances: Distances, method: Method) -> tuple[Labels, LayerClustering]:
@@ -35,7 +89,7 @@ def agglomerate(features: Features, distances: Distances, method: Method) -> tup
     Examples
     --------
     >>> import numpy as np
-    >>> from dovetail.sculpting.modules.distances import unit_distances
+    >>> from dovetail.sculpting.modules.quality import unit_distances
     >>> features = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1]], dtype=bool)
     >>> labels, clustering = agglomerate(features, unit_distances(features), Method())
     >>> labels.tolist(), clustering.best, [test.kind for test in clustering.tests if test.positive]
@@ -68,3 +122,65 @@ def halves(features: Features, labels: Labels) -> tuple[Features, Features]:
     """Return which later units any unit of each of two clusters reaches."""
     first = labels == labels[0]
     return features[first].any(0), features[~first].any(0)
+
+
+def separability_tests(
+    pair: Iterable[Features], halves: Iterable[Features]
+) -> tuple[SeparabilityTest, SeparabilityTest]:
+    """Return the tests for all apart and for all together.
+
+    Parameters
+    ----------
+    pair : two bool arrays
+        Which later units the two units reach that are joined first.
+    halves : two bool arrays
+        Which later units are reached by any unit of the two clusters that are joined last.
+    """
+    return separability_test("separate", *pair), separability_test("single", *halves)
+
+
+def separability_test(
+    kind: Literal["separate", "single"], one: Features, other: Features
+) -> SeparabilityTest:
+    """Test whether two units, or two groups of units, share fewer later units than chance would give.
+
+    Parameters
+    ----------
+    kind : {"separate", "single"}
+        "separate" finds that they share fewer, "single" that they do not.
+    one, other : bool array
+        Which later units each reaches, ``[later units]``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> one, other = np.array([1, 1, 0, 0], dtype=bool), np.array([0, 0, 1, 1], dtype=bool)
+    >>> separability_test("separate", one, other)
+    SeparabilityTest(kind='separate', positive=True, shared=0.0, expected=1.0, score=1.1547005383792515)
+    >>> separability_test("single", one, one).positive
+    True
+    """
+    later, shared, product = len(one), int((one & other).sum()), int(one.sum()) * int(other.sum())
+    # Chance is a binomial: `later` trials of probability product / later**2. Compared in whole numbers.
+    surplus = shared * later - product
+    spread = product * (later**2 - product)
+    score = math.sqrt(later * surplus**2 / spread) if spread else abs(surplus) / later
+    positive = surplus < 0 if kind == "separate" else surplus >= 0
+    return SeparabilityTest(
+        kind, positive, float(shared), product / later, score if positive else 0.0 - score
+    )
+
+
+def decide(separate: SeparabilityTest, single: SeparabilityTest, *, count: int, units: int) -> int:
+    """Return the number of clusters after the tests: 1, all apart, or ``count`` where neither found anything.
+
+    Examples
+    --------
+    >>> separate = SeparabilityTest("separate", True, shared=0, expected=1, score=1.2)
+    >>> single = SeparabilityTest("single", True, shared=3, expected=2, score=0.9)
+    >>> decide(separate, single, count=2, units=5)
+    5
+    """
+    if single.positive and (not separate.positive or single.score >= separate.score):
+        return 1
+    return units if separate.positive else count

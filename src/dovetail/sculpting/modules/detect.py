@@ -9,20 +9,23 @@ References
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import TypeVar
 
+import networkx as nx
 import numpy as np
+from numpy.typing import NDArray
 from torch import nn
 
 from ...errors import SpecError
-from .cluster import cluster_layer
-from .hierarchy import Hierarchy, LayerClustering
+from .agglomerate import LayerClustering, agglomerate
+from .hierarchy import Hierarchy
 from .matrices import Edges, Matrices, read_edges
-from .merge import merge_clusters
 from .method import Distance, Linkage, Method, Score, check_number
-from .quality import Labels
-from .reach import later_units, steady_orders, used_units
+from .quality import Labels, unit_distances
+from .reach import Features, later_units, steady_orders, used_units
+from .ties import depends_on_ties
 
 Member = TypeVar("Member", bound=Hashable)
 
@@ -120,3 +123,78 @@ def _groups(labels: Labels, members: Sequence[Member]) -> tuple[frozenset[Member
     for label, member in zip(labels.tolist(), members, strict=True):
         groups.setdefault(label, []).append(member)
     return tuple(map(frozenset, groups.values()))
+
+
+def cluster_layer(features: Features, method: Method) -> tuple[Labels, LayerClustering]:
+    """Put the units of a layer into clusters by which later units they reach.
+
+    Parameters
+    ----------
+    features : bool array
+        Which later units each unit reaches, ``[units, later units]``; each reaches at least one.
+    method : Method
+        How to measure, join and judge.
+
+    Returns
+    -------
+    labels : array of int
+        The cluster of each unit.
+    clustering : LayerClustering
+        How it came about.
+
+    Examples
+    --------
+    >>> features = np.array([[1, 1, 0, 0], [1, 1, 0, 0], [0, 0, 1, 1], [0, 0, 1, 1]], dtype=bool)
+    >>> labels, clustering = cluster_layer(features, Method())
+    >>> labels.tolist(), clustering.metric, clustering.tied
+    ([0, 0, 1, 1], {2: -0.5, 3: -0.375}, False)
+    """
+    if len(features) < 2:
+        return np.zeros(len(features), np.intp), LayerClustering({}, chosen=len(features))
+    distances = unit_distances(features, method.distance)
+    labels, clustering = agglomerate(features, distances, method)
+    if depends_on_ties(features, distances, method, labels, clustering):
+        clustering = replace(clustering, tied=True)
+    return np.unique(labels, return_inverse=True)[1], clustering
+
+
+def merge_clusters(
+    edges: Sequence[Edges], labels: Sequence[Labels], threshold: float
+) -> list[NDArray[np.intp]]:
+    """Return the module of every unit, layer by layer.
+
+    Two clusters of neighbouring layers are merged where more than a share ``threshold`` of the edges out of the first
+    and of the edges into the second run between them. For the last layer the edges into it suffice, so that many
+    outputs can belong to one module.
+
+    Parameters
+    ----------
+    edges : sequence of bool array
+        Between the layers; all units are used ones.
+    labels : sequence of int array
+        The cluster of each unit, from 0, for each layer from the inputs to the outputs.
+    threshold : float
+        From 0 to below 1.
+
+    Examples
+    --------
+    >>> edges = [np.array([[1, 1, 0], [0, 0, 1]], dtype=bool), np.array([[1, 0], [1, 0], [1, 1]], dtype=bool)]
+    >>> clusters = [np.array([0, 0, 1]), np.array([0, 1]), np.array([0, 1, 2])]
+    >>> [modules.tolist() for modules in merge_clusters(edges, clusters, 0.9)]
+    [[0, 0, 1], [0, 1], [0, 0, 2]]
+    """
+    members = [
+        (layer == np.arange(layer.max(initial=-1) + 1)[:, None]).astype(np.float64) for layer in labels
+    ]
+    starts = np.cumsum([0, *map(len, members)]).tolist()
+    graph: nx.Graph[int] = nx.empty_graph(starts[-1])
+    for layer, (before, after) in enumerate(pairwise(members)):
+        between = after @ edges[layer] @ before.T
+        strong = between / between.sum(1, keepdims=True) > threshold
+        if layer < len(edges) - 1:
+            strong &= between / between.sum(0, keepdims=True) > threshold
+        graph.add_edges_from(np.argwhere(strong)[:, ::-1] + starts[layer : layer + 2])
+    module = np.empty(starts[-1], np.intp)
+    for number, clusters in enumerate(nx.connected_components(graph)):
+        module[list(clusters)] = number
+    return [module[start + layer] for start, layer in zip(starts, labels, strict=False)]

@@ -1,8 +1,9 @@
-"""The modules found in a network, how they feed one another, and how they were found."""
+"""A hierarchy: the modules found in a network, how they feed one another, and how they were found."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import SpecError
+from ..drawing.draw import draw_hierarchy
+from ..drawing.metric import plot_metric
+from ..drawing.style import NO_MODULE, UNUSED, counted, layer_name
+from .agglomerate import LayerClustering
+from .hierarchy_json import HierarchyFields, read_fields, write_fields
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,59 +25,10 @@ if TYPE_CHECKING:
 Unit = tuple[int, int]
 """A unit of a network: (layer, place in it), both from 0; layer 0 is the inputs."""
 
-NO_MODULE = -1
-
-
-@dataclass(frozen=True)
-class LayerClustering:
-    """How the units of one layer were put into clusters.
-
-    Attributes
-    ----------
-    metric : dict of int to float
-        The score of every number of clusters that was tried.
-    chosen : int
-        The number of clusters in the end.
-    best : int or None
-        The number with the best score, before the separability tests; None when none was tried.
-    tests : tuple of SeparabilityTest
-        The tests that were run, and what they said; empty when none was.
-    tied : bool
-        Whether distances were equal where it mattered, so that the numbering of units may have decided. In layers
-        with very many equal distances this was tried with a few other orders, not with all.
-    score : str
-        What `metric` holds: the modularity metric, where less is better, or another of `detect_modules`.
-    """
-
-    metric: dict[int, float]
-    chosen: int
-    best: int | None = None
-    tests: tuple[SeparabilityTest, ...] = ()
-    tied: bool = False
-    score: str = "modularity"
-
-
-@dataclass(frozen=True)
-class SeparabilityTest:
-    """One of the two tests for the ends of the scale: every unit apart, or all together.
-
-    Attributes
-    ----------
-    kind : {"separate", "single"}
-        What it tests for.
-    positive : bool
-        Whether it found that.
-    shared, expected : float
-        Later units that the two (groups of) units both reach, and how many chance would give.
-    score : float
-        By how much, in standard deviations of chance (not divided where that is 0).
-    """
-
-    kind: str
-    positive: bool
-    shared: float
-    expected: float
-    score: float
+MOST_NAMES = 12
+"""Inputs, or outputs, of a module up to which all are named."""
+MOST_MODULES = 40
+"""Modules up to which each has its line."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -125,6 +82,26 @@ class Hierarchy:
         """Return the outputs that belong to a module, counted from 0."""
         return self._units_in(module, len(self.connections))
 
+    @cached_property
+    def membership(self) -> tuple[NDArray[np.int64], ...]:
+        """The number of every unit's module, layer by layer: -1 for units in none, -2 for unused ones."""
+        found = tuple(np.full(size, NO_MODULE, np.int64) for size in self.sizes)
+        for number, module in enumerate(self.modules):
+            for layer, unit in module:
+                found[layer][unit] = number
+        for layer, unit in self.unused:
+            found[layer][unit] = UNUSED
+        return found
+
+    @cached_property
+    def used_edges(self) -> tuple[NDArray[np.bool_], ...]:
+        """The `connections` between units that are used; all others are False."""
+        used = [row != UNUSED for row in self.membership]
+        return tuple(
+            np.asarray(edges, bool) & after[:, None] & before[None, :]
+            for edges, before, after in zip(self.connections, used[:-1], used[1:], strict=True)
+        )
+
     @property
     def feeds(self) -> dict[tuple[int, int], int]:
         """How many edges there are from one module to another, by (from, to); pairs without are left out."""
@@ -134,12 +111,12 @@ class Hierarchy:
     def edges_between(self) -> dict[tuple[int, int], int]:
         """How many edges there are between modules, by (from, to), those within a module included."""
         counts: Counter[tuple[int, int]] = Counter()
-        for edges, before, after in zip(self.connections, self._rows, self._rows[1:], strict=False):
+        for edges, before, after in zip(self.connections, self.membership, self.membership[1:], strict=False):
             ends, starts = edges.nonzero()
             pairs, times = np.unique(np.stack([before[starts], after[ends]]), axis=1, return_counts=True)
             for pair, number in zip(pairs.T.tolist(), times.tolist(), strict=True):
                 counts[pair[0], pair[1]] += number
-        return {pair: counts[pair] for pair in sorted(counts) if NO_MODULE not in pair}
+        return {pair: counts[pair] for pair in sorted(counts) if min(pair) >= 0}
 
     def to_networkx(self) -> nx.DiGraph[int]:
         """Return the modules as a graph: which feeds which.
@@ -171,9 +148,9 @@ class Hierarchy:
     def unit_graph(self) -> nx.DiGraph[Unit]:
         """Return the units as a graph: nodes (layer, unit) with their `module`, None for unused ones."""
         graph: nx.DiGraph[Unit] = nx.DiGraph()
-        for layer, row in enumerate(self._rows):
+        for layer, row in enumerate(self.membership):
             for unit, module in enumerate(row.tolist()):
-                graph.add_node((layer, unit), module=None if module == NO_MODULE else module)
+                graph.add_node((layer, unit), module=module if module >= 0 else None)
         for layer, edges in enumerate(self.connections):
             graph.add_edges_from(
                 ((layer, before), (layer + 1, after)) for after, before in np.argwhere(edges).tolist()
@@ -182,9 +159,12 @@ class Hierarchy:
 
     def to_json(self) -> str:
         """Return the hierarchy as JSON text, from which `from_json` makes an equal one."""
-        from .hierarchy_json import write_hierarchy
-
-        return write_hierarchy(self)
+        return write_fields(
+            HierarchyFields(
+                connections=self.connections, layers=self.layers, modules=self.modules, unused=self.unused,
+                clusterings=self.clusterings,
+            )
+        )  # fmt: skip
 
     @classmethod
     def from_json(cls, text: str) -> Hierarchy:
@@ -202,15 +182,41 @@ class Hierarchy:
         >>> Hierarchy.from_json(found.to_json()) == found
         True
         """
-        from .hierarchy_json import read_hierarchy
-
-        return read_hierarchy(text)
+        return cls(**read_fields(text))
 
     def describe(self) -> str:
-        """Return a few lines that say what the modules are, M1, M2, ..., and what else there is to know."""
-        from .hierarchy_text import describe
+        """Return a few lines that say what the modules are, and what else there is to know.
 
-        return describe(self)
+        Module 0 is M1, as input 0 is x1.
+
+        Examples
+        --------
+        >>> from dovetail.sculpting import detect_modules
+        >>> found = detect_modules([[[1, 0], [0, 1], [0, 0]], [[1, 0, 0], [0, 1, 0], [1, 1, 0]]])
+        >>> print(found.describe())
+        2-3-3: 3 modules, 7 units, 6 edges
+          M1      {x1, y1}, 1-1-1 units -> M3 (1 edge)
+          M2      {x2, y2}, 1-1-1 units -> M3 (1 edge)
+          M3      {y3}, 0-0-1 units
+          unused  1 unit
+        """
+        modules, layers = self.modules, len(self.sizes)
+        lines = [
+            f"{'-'.join(map(str, self.sizes))}: {counted(len(modules), 'module')}, "
+            f"{counted(sum(map(len, modules)), 'unit')}, {counted(sum(self.edges_between.values()), 'edge')}"
+        ]
+        for number in range(len(modules))[:MOST_MODULES]:
+            lines.append(f"  {f'M{number + 1}':<6}  {_line(self, number)}")
+        if len(modules) > MOST_MODULES:
+            lines.append(f"  and {len(modules) - MOST_MODULES:,} more modules")
+        if self.unused:
+            lines.append(f"  unused  {counted(len(self.unused), 'unit')}")
+        tied = [layer_name(layer, layers) for layer, entry in enumerate(self.clusterings) if entry.tied]
+        if tied:
+            lines.append(
+                f"  ties    {', '.join(tied)}: equal distances, so that other clusters would do as well"
+            )
+        return "\n".join(lines)
 
     def plot(self, **options: Any) -> Axes:
         """Draw the network, its units coloured by module.
@@ -218,14 +224,10 @@ class Hierarchy:
         Options are those of `dovetail.sculpting.draw_hierarchy`: ``ax``, ``direction``, ``input_names``,
         ``output_names``, ``module_names``, ``image_shape``, ``unused``, ``legend``, ``title``.
         """
-        from ..drawing.draw import draw_hierarchy
-
         return draw_hierarchy(self, **options)
 
     def plot_metric(self, layer: int | None = None, ax: Axes | None = None) -> Axes:
         """Draw the score against the number of clusters, for one layer or all (see `plot_metric`)."""
-        from .metric_plot import plot_metric
-
         return plot_metric(self, layer, ax)
 
     def __repr__(self) -> str:
@@ -247,17 +249,34 @@ class Hierarchy:
     def _parts(self) -> tuple[object, ...]:
         return self.layers, self.modules, self.unused, self.clusterings
 
-    @cached_property
-    def _rows(self) -> list[NDArray[np.int64]]:
-        """The module of each unit, layer by layer."""
-        rows = [np.full(size, NO_MODULE, np.int64) for size in self.sizes]
-        for number, module in enumerate(self.modules):
-            for layer, unit in module:
-                rows[layer][unit] = number
-        return rows
-
     def _units_in(self, module: int, layer: int) -> frozenset[int]:
         if not 0 <= module < len(self.modules):
             numbered = f", numbered 0 to {len(self.modules) - 1}" if self.modules else ""
             raise SpecError(f"there is no module {module}; this hierarchy has {len(self.modules)}{numbered}")
         return frozenset(unit for at, unit in self.modules[module] if at == layer)
+
+
+def _line(hierarchy: Hierarchy, number: int) -> str:
+    names = [
+        *_names("x", "inputs", hierarchy.inputs_of(number)),
+        *_names("y", "outputs", hierarchy.outputs_of(number)),
+    ]
+    per_layer = [0] * len(hierarchy.sizes)
+    for layer, _ in hierarchy.modules[number]:
+        per_layer[layer] += 1
+    line = f"{{{', '.join(names)}}}, {'-'.join(map(str, per_layer))} units"
+    fed = [
+        f"M{to + 1} ({counted(edges, 'edge')})"
+        for (start, to), edges in hierarchy.feeds.items()
+        if start == number
+    ]
+    if len(fed) > MOST_NAMES:
+        fed[MOST_NAMES - 1 :] = [f"{len(fed) - MOST_NAMES + 1} more"]
+    return line + (f" -> {', '.join(fed)}" if fed else "")
+
+
+def _names(letter: str, what: str, units: Iterable[int]) -> list[str]:
+    names = [f"{letter}{unit + 1}" for unit in sorted(units)]
+    if len(names) <= MOST_NAMES:
+        return names
+    return [*names[:3], f"... {names[-1]} ({len(names):,} {what})"]

@@ -5,16 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import TypeVar, get_args
+from typing import TYPE_CHECKING, TypedDict, TypeVar, get_args
 
 import numpy as np
 
 from ...errors import FileFormatError
 from ...io.fields import number, parse, refuse_newer, take, whole
-from .hierarchy import Hierarchy, LayerClustering, SeparabilityTest, Unit
+from .agglomerate import LayerClustering, SeparabilityTest
 from .matrices import Edges
 from .method import Score
 from .reach import used_units
+
+if TYPE_CHECKING:
+    from .hierarchy import Unit
 
 SCHEMA = "dovetail.hierarchy/1"
 
@@ -27,25 +30,36 @@ MOST_MISSING = 1000
 """Units that may be neither in a cluster nor unused before the sizes themselves are not believed."""
 
 
-def write_hierarchy(hierarchy: Hierarchy) -> str:
-    """Return a hierarchy as JSON.
+class HierarchyFields(TypedDict):
+    """What a `Hierarchy` is made from."""
+
+    connections: tuple[Edges, ...]
+    layers: tuple[tuple[frozenset[int], ...], ...]
+    modules: tuple[frozenset[Unit], ...]
+    unused: frozenset[Unit]
+    clusterings: tuple[LayerClustering, ...]
+
+
+def write_fields(hierarchy: HierarchyFields) -> str:
+    """Return the fields of a hierarchy as JSON.
 
     ``connections`` lists for each layer after the inputs, and each of its units, the units before it that feed it.
 
     Examples
     --------
-    >>> from dovetail.sculpting.modules.detect import detect_modules
-    >>> text = write_hierarchy(detect_modules([[[1, 1, 0]]]))
-    >>> print(text[:109])
+    >>> from dovetail.sculpting import detect_modules
+    >>> print(detect_modules([[[1, 1, 0]]]).to_json()[:109])
     {"schema": "dovetail.hierarchy/1", "sizes": [3, 1], "connections": [[[0, 1]]], "layers": [[[0, 1]], [[0]]], "
     """
     content = {
         "schema": SCHEMA,
-        "sizes": hierarchy.sizes,
-        "connections": [[np.flatnonzero(row).tolist() for row in edges] for edges in hierarchy.connections],
-        "layers": [[sorted(cluster) for cluster in clusters] for clusters in hierarchy.layers],
-        "modules": [sorted(module) for module in hierarchy.modules],
-        "unused": sorted(hierarchy.unused),
+        "sizes": _sizes(hierarchy),
+        "connections": [
+            [np.flatnonzero(row).tolist() for row in edges] for edges in hierarchy["connections"]
+        ],
+        "layers": [[sorted(cluster) for cluster in clusters] for clusters in hierarchy["layers"]],
+        "modules": [sorted(module) for module in hierarchy["modules"]],
+        "unused": sorted(hierarchy["unused"]),
         "clusterings": [
             {
                 "metric": {str(count): value for count, value in clustering.metric.items()},
@@ -55,14 +69,14 @@ def write_hierarchy(hierarchy: Hierarchy) -> str:
                 "tied": clustering.tied,
                 "score": clustering.score,
             }
-            for clustering in hierarchy.clusterings
+            for clustering in hierarchy["clusterings"]
         ],
     }
     return json.dumps(content)
 
 
-def read_hierarchy(text: str) -> Hierarchy:
-    """Return the hierarchy that a JSON text holds.
+def read_fields(text: str) -> HierarchyFields:
+    """Return the fields of the hierarchy that a JSON text holds.
 
     Raises
     ------
@@ -71,7 +85,7 @@ def read_hierarchy(text: str) -> Hierarchy:
 
     Examples
     --------
-    >>> read_hierarchy('{"schema": "something/2"}')
+    >>> read_fields('{"schema": "something/2"}')
     Traceback (most recent call last):
     dovetail.errors.FileFormatError: not a hierarchy: its schema is 'something/2', not 'dovetail.hierarchy/1'
     """
@@ -85,12 +99,17 @@ def read_hierarchy(text: str) -> Hierarchy:
     if not isinstance(content, dict) or schema != SCHEMA:
         raise FileFormatError(f"not a hierarchy: its schema is {schema!r:.40}, not {SCHEMA!r}")
     try:
-        return _hierarchy(content)
+        return _fields(content)
     except FileFormatError as error:
         raise FileFormatError(f"this hierarchy is damaged or was altered: {error}") from error
 
 
-def _hierarchy(content: Mapping[str, object]) -> Hierarchy:
+def _sizes(hierarchy: HierarchyFields) -> list[int]:
+    connections = hierarchy["connections"]
+    return [connections[0].shape[1], *map(len, connections)]
+
+
+def _fields(content: Mapping[str, object]) -> HierarchyFields:
     connections = _connections(content)
     sizes = [connections[0].shape[1], *map(len, connections)]
     layers = tuple(
@@ -100,7 +119,10 @@ def _hierarchy(content: Mapping[str, object]) -> Hierarchy:
     modules = tuple(frozenset(_units(module, sizes)) for module in take(content, "modules", list))
     unused = frozenset(_units(content.get("unused"), sizes))
     clusterings = tuple(_clustering(entry) for entry in take(content, "clusterings", list))
-    hierarchy = Hierarchy(connections, layers, modules, unused, clusterings)
+    hierarchy: HierarchyFields = {
+        "connections": connections, "layers": layers, "modules": modules, "unused": unused,
+        "clusterings": clusterings,
+    }  # fmt: skip
     _check(hierarchy)
     return hierarchy
 
@@ -130,28 +152,28 @@ def _listed(content: Mapping[str, object]) -> int:
     return sum(len(_list(units, "a set of units")) for units in (*clusters, content.get("unused")))
 
 
-def _check(hierarchy: Hierarchy) -> None:
+def _check(hierarchy: HierarchyFields) -> None:
     """Refuse clusters and modules that do not divide up the used units."""
-    numbers = enumerate(used_units(hierarchy.connections))
+    numbers = enumerate(used_units(hierarchy["connections"]))
     used = [(layer, unit) for layer, units in numbers for unit in units.tolist()]
-    everything = {(layer, unit) for layer, size in enumerate(hierarchy.sizes) for unit in range(size)}
-    if hierarchy.unused != everything.difference(used):
+    everything = {(layer, unit) for layer, size in enumerate(_sizes(hierarchy)) for unit in range(size)}
+    if hierarchy["unused"] != everything.difference(used):
         raise FileFormatError("its unused units are not those without a path from an input or to an output")
     clusters = [
         frozenset((layer, unit) for unit in cluster)
-        for layer, found in enumerate(hierarchy.layers)
+        for layer, found in enumerate(hierarchy["layers"])
         for cluster in found
     ]
-    for what, groups in (("clusters", clusters), ("modules", list(hierarchy.modules))):
+    for what, groups in (("clusters", clusters), ("modules", list(hierarchy["modules"]))):
         if sorted(unit for group in groups for unit in group) != used or not all(groups):
             raise FileFormatError(f"its {what} do not hold every used unit once")
         if groups != sorted(groups, key=min):
             raise FileFormatError(f"its {what} are not in the order of their first units")
-    module_of = {unit: number for number, module in enumerate(hierarchy.modules) for unit in module}
+    module_of = {unit: number for number, module in enumerate(hierarchy["modules"]) for unit in module}
     if any(len({module_of[unit] for unit in cluster}) > 1 for cluster in clusters):
         raise FileFormatError("a cluster is spread over several modules")
-    counts = [clustering.chosen for clustering in hierarchy.clusterings]
-    if counts and counts != [len(found) for found in hierarchy.layers]:
+    counts = [clustering.chosen for clustering in hierarchy["clusterings"]]
+    if counts and counts != [len(found) for found in hierarchy["layers"]]:
         raise FileFormatError(f"its layers were put into {counts} clusters, but have others")
 
 

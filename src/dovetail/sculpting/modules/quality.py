@@ -1,4 +1,4 @@
-"""How good a clustering of a layer's units is: the paper's modularity metric, and three others."""
+"""Distances between the units of a layer, and how good a clustering of them is: the modularity metric, and others."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from .distances import Distances
-from .method import Score
+from .method import Distance, Score
 from .reach import Features
+
+Distances: TypeAlias = NDArray[np.float64]
+"""Symmetric, with 0 on the diagonal, ``[units, units]``."""
 
 Labels: TypeAlias = NDArray[np.intp]
 """The cluster of each unit."""
@@ -20,6 +22,31 @@ Tree: TypeAlias = NDArray[np.float64]
 
 DECIMALS = 8
 """Scores that agree to this many decimals are equal."""
+
+
+def unit_distances(features: Features, distance: Distance = "cosine") -> Distances:
+    """Return the distance between every two units.
+
+    All three distances are computed from whole numbers (how many later units each reaches, and how many both),
+    so that distances that are equal are equal in the last bit, in whatever order the units come.
+
+    Examples
+    --------
+    >>> features = np.array([[1, 1, 0], [1, 1, 0], [0, 1, 1]], dtype=bool)
+    >>> unit_distances(features).tolist()
+    [[0.0, 0.0, 0.5], [0.0, 0.0, 0.5], [0.5, 0.5, 0.0]]
+    >>> unit_distances(features, "jaccard").round(2)[0].tolist()
+    [0.0, 0.0, 0.67]
+    """
+    ones = features.astype(np.float32)
+    both = (ones @ ones.T).astype(np.float64)
+    one, other = both.diagonal()[:, None], both.diagonal()[None, :]
+    if distance == "cosine":
+        return 1 - both / np.sqrt(one * other)
+    if distance == "jaccard":
+        return 1 - both / (one + other - both)
+    result: Distances = np.sqrt(one + other - 2 * both)
+    return result
 
 
 def modularity(distances: Distances, labels: Labels) -> float:

@@ -12,8 +12,8 @@ from torch.serialization import get_unsafe_globals_in_checkpoint
 
 from ...errors import DovetailError, FileFormatError
 from ...io.header import read_header
-from ...sculpting.files import SCHEMA as SCULPTURE
 from ...sculpting.modules.hierarchy_json import SCHEMA as MODULES
+from ...sculpting.sculpture import SCHEMA as SCULPTURE
 from ...specialists.manifest import SCHEMA as PART
 from ..folder import FoundFile
 from ..made_once import MadeOnce

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from ...graph.chain import Layer
-from ...sculpting.drawing.module_style import checked_names
+from ...sculpting.drawing.style import checked_names
 from ...sculpting.modules.hierarchy import Hierarchy, Unit
 from ..held_data import DataShelf
 from .yardstick import Yardstick

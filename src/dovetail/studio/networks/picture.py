@@ -9,7 +9,7 @@ from pydantic import BaseModel
 from ...errors import SpecError
 from ...graph.chain import find_layers
 from ...report.hierarchy_data import hierarchy_data
-from ...sculpting.drawing.module_style import checked_names, counted, layer_name, unused_note
+from ...sculpting.drawing.style import checked_names, counted, layer_name, unused_note
 from ...sculpting.modules.reach import used_units
 from .grouping import Grouping, Groups, groupings_of
 from .network import Kind, Network

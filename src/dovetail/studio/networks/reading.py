@@ -18,8 +18,8 @@ from ...io.checkpoint import is_safetensors
 from ...io.fields import take, whole
 from ...io.header import read_header
 from ...sculpting import Hierarchy, Sculpture, open_sculpture
-from ...sculpting.files import SCHEMA as SCULPTURE
 from ...sculpting.pruning.start import perceptron_of
+from ...sculpting.sculpture import SCHEMA as SCULPTURE
 from ...specialists import Composite, Specialist, open_file
 from ...specialists.manifest import SCHEMA as PART
 from ...specialists.networks import network_of

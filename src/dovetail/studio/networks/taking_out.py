@@ -13,7 +13,7 @@ import torch
 from pydantic import BaseModel
 from torch import Tensor
 
-from ...sculpting.drawing.module_style import composition
+from ...sculpting.drawing.style import composition
 from ...sculpting.modules.hierarchy import Hierarchy, Unit
 from ..held_data import DataShelf
 from ..missing import MissingError

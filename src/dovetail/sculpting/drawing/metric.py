@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from ...errors import SpecError
 from ...plotting import GREY, line_colours, new_axes, plain_frame
-from ..drawing.module_style import counted, layer_name
+from .style import counted, layer_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from .hierarchy import Hierarchy
+    from ..modules.hierarchy import Hierarchy
 
 _LABELS = {
     "modularity": "modularity metric (lower is better)",

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from ...errors import ShapeError
 from ...plotting import LINE_COLOURS
-from ..modules.hierarchy import Hierarchy, Unit
+
+if TYPE_CHECKING:
+    from ..modules.hierarchy import Hierarchy, Unit
 
 MODULE_COLOURS = (*LINE_COLOURS, "#882211", "#8B2BE2", "#99BB66", "#554466", "#4433AA", "#A58BFF")
 """Colours of modules. People who see few colours can tell the later ones apart as well as the first six."""
@@ -14,6 +17,9 @@ MODULE_COLOURS = (*LINE_COLOURS, "#882211", "#8B2BE2", "#99BB66", "#554466", "#4
 CROSSING_COLOUR = "#868C93"
 """Of edges from one module to another."""
 UNUSED_COLOUR = "#C4C8CC"
+
+NO_MODULE, UNUSED = -1, -2
+"""In place of the number of a module: for a unit that is in none, and for one that is not used."""
 
 
 def module_colour(number: int) -> str:
@@ -105,6 +111,7 @@ def unused_note(hierarchy: Hierarchy, drawn: bool) -> str:
     Examples
     --------
     >>> import numpy as np
+    >>> from dovetail.sculpting import Hierarchy
     >>> edges = (np.array([[1, 0]], bool),)
     >>> unused_note(Hierarchy(edges, (), (frozenset({(0, 0), (1, 0)}),), frozenset({(0, 1)})), drawn=False)
     '1 unused unit left out'

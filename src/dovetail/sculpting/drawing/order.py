@@ -2,54 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
-from ..modules.hierarchy import Hierarchy
+from .style import UNUSED
 
-NO_MODULE, UNUSED = -1, -2
-"""What `membership` says of a unit that is in no module, and of one that is not used."""
+if TYPE_CHECKING:
+    from ..modules.hierarchy import Hierarchy
+
 
 _SWEEPS = 4
 _WORTH = 0.65  # inputs and outputs leave the order of their numbers if so few of the crossings remain
-
-
-def membership(hierarchy: Hierarchy) -> tuple[NDArray[np.int64], ...]:
-    """Return the number of every unit's module, layer by layer; below 0 for units that are in none.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> edges = (np.array([[1, 1], [0, 0]], bool), np.array([[1, 0]], bool))
-    >>> modules = (frozenset({(0, 0), (0, 1), (1, 0), (2, 0)}),)
-    >>> [row.tolist() for row in membership(Hierarchy(edges, (), modules, frozenset({(1, 1)})))]
-    [[0, 0], [0, -2], [0]]
-    """
-    found = tuple(np.full(size, NO_MODULE, np.int64) for size in hierarchy.sizes)
-    for number, module in enumerate(hierarchy.modules):
-        for layer, unit in module:
-            found[layer][unit] = number
-    for layer, unit in hierarchy.unused:
-        found[layer][unit] = UNUSED
-    return found
-
-
-def surviving(hierarchy: Hierarchy) -> tuple[NDArray[np.bool_], ...]:
-    """Return the edges between units that are used, in the form of ``hierarchy.connections``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> edges = (np.array([[1, 0], [0, 1]], bool), np.array([[1, 0]], bool))
-    >>> modules = (frozenset({(0, 0), (1, 0), (2, 0)}),)
-    >>> surviving(Hierarchy(edges, (), modules, frozenset({(0, 1), (1, 1)})))[0].tolist()
-    [[True, False], [False, False]]
-    """
-    used = [row != UNUSED for row in membership(hierarchy)]
-    return tuple(
-        np.asarray(edges, bool) & after[:, None] & before[None, :]
-        for edges, before, after in zip(hierarchy.connections, used[:-1], used[1:], strict=True)
-    )
 
 
 def crossings(edges: NDArray[np.generic]) -> float:
@@ -90,6 +55,7 @@ def order_modules(hierarchy: Hierarchy, places: NDArray[np.float64] | None = Non
     Examples
     --------
     >>> import numpy as np
+    >>> from dovetail.sculpting import Hierarchy
     >>> edges = (np.array([[0, 1], [1, 0]], bool),)
     >>> order_modules(Hierarchy(edges, (), tuple(frozenset({unit}) for unit in [(0, 0), (0, 1), (1, 0), (1, 1)])))
     [0, 3, 1, 2]
@@ -144,17 +110,18 @@ def order_units(
     Examples
     --------
     >>> import numpy as np
+    >>> from dovetail.sculpting import Hierarchy
     >>> edges = (np.array([[0, 0, 1, 1], [1, 1, 0, 0]], bool), np.array([[0, 1], [1, 0]], bool))
     >>> one = frozenset((layer, unit) for layer, size in enumerate([4, 2, 2]) for unit in range(size))
     >>> [row.tolist() for row in order_units(Hierarchy(edges, (), (one,)), [0])]
     [[0, 1, 2, 3], [1, 0], [0, 1]]
     """
     position = np.array([*np.argsort(modules), len(modules) + 1, len(modules)], np.int64)  # and at -2, -1
-    groups = [position[row] for row in membership(hierarchy)]
+    groups = [position[row] for row in hierarchy.membership]
     start = [np.lexsort((np.arange(len(row)), row)) for row in groups]
     if places is not None:
         start[0] = np.argsort(places, kind="stable")
-    edges, last = surviving(hierarchy), len(start) - 1
+    edges, last = hierarchy.used_edges, len(start) - 1
     best, few = _sweep(start, groups, edges, range(1, last))
     for layers in (range(last), range(last + 1)):  # with the inputs, and with the outputs too
         order, fewer = _sweep(best, groups, edges, layers[places is not None :])
@@ -201,7 +168,7 @@ def _sweep(
 
 def _by_first_inputs(hierarchy: Hierarchy, places: NDArray[np.float64] | None) -> list[int]:
     """Return the modules by the mean place of the inputs that they depend on; those without any come last."""
-    edges, members = surviving(hierarchy), membership(hierarchy)
+    edges, members = hierarchy.used_edges, hierarchy.membership
     place = np.arange(len(members[0]), dtype=np.float64) if places is None else places
     sums, weights = np.zeros(len(hierarchy.modules)), np.zeros(len(hierarchy.modules))
     value, known = place, (members[0] != UNUSED).astype(np.float64)
@@ -219,8 +186,8 @@ def _by_first_inputs(hierarchy: Hierarchy, places: NDArray[np.float64] | None) -
 def _edges_between_modules(hierarchy: Hierarchy) -> list[NDArray[np.float64]]:
     """Return for each pair of layers how many edges there are from each module (column) to each (row)."""
     total, found = len(hierarchy.modules), []
-    members = membership(hierarchy)
-    for edges, before, after in zip(surviving(hierarchy), members[:-1], members[1:], strict=True):
+    members = hierarchy.membership
+    for edges, before, after in zip(hierarchy.used_edges, members[:-1], members[1:], strict=True):
         to, start = np.nonzero(edges & (after >= 0)[:, None] & (before >= 0)[None, :])
         counts = np.zeros((total, total))
         np.add.at(counts, (after[to], before[start]), 1)
