@@ -112,6 +112,50 @@ class Shared(nn.Module):
         return logits
 
 
+class Tokens(nn.Module):
+    """Products with weights, on samples of six tokens: units lie along the last dimension."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(6, 6))
+        self.mixed = nn.ParameterList([nn.Parameter(torch.randn(4, 6))])
+
+    def forward(self, x: Tensor) -> Tensor:
+        hidden = torch.relu(x.flatten(1, 2) @ self.weight.T)
+        return torch.matmul(hidden.mean(1), self.mixed[0].T)
+
+    def by_hand(self, x: Tensor, keep: Masks) -> Tensor:
+        hidden = torch.relu((x.flatten(1, 2) * keep["input"]) @ self.weight.T) * keep["Tokens"]
+        logits: Tensor = hidden.mean(1) @ self.mixed[0].T
+        return logits
+
+
+class Turned(nn.Module):
+    """A module that turns its input before it is read, and weights that are used without calling their layer."""
+
+    class Columns(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.weight = nn.Parameter(torch.randn(6, 6))
+
+        def forward(self, x: Tensor) -> Tensor:
+            turned: Tensor = x.transpose(1, 2) @ self.weight.T
+            return turned
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.columns, self.output = self.Columns(), nn.Linear(6, 4)
+
+    def forward(self, x: Tensor) -> Tensor:
+        hidden = torch.relu(self.columns(x.flatten(1, 2)))
+        return nn.functional.linear(hidden.amax(1), self.output.weight, self.output.bias)
+
+    def by_hand(self, x: Tensor, keep: Masks) -> Tensor:
+        turned = x.flatten(1, 2).transpose(1, 2) * keep["input"]
+        logits: Tensor = self.output((torch.relu(turned @ self.columns.weight.T) * keep["columns"]).amax(1))
+        return logits
+
+
 def samples(channels: int, count: int = 60) -> Split:
     noise = torch.Generator().manual_seed(1)
     x = torch.randn(count, channels, 6, 6, generator=noise)
@@ -139,13 +183,16 @@ def masks_of(graph: NetworkGraph, gone: NDArray[np.bool_]) -> dict[str, Tensor]:
     }
 
 
-@pytest.mark.parametrize(("build", "channels"), [(Residual, 1), (Branches, 2), (Chain, 1), (Shared, 1)])
+@pytest.mark.parametrize(
+    ("build", "channels"),
+    [(Residual, 1), (Branches, 2), (Chain, 1), (Shared, 1), (Tokens, 1), (Turned, 1)],
+)
 @pytest.mark.parametrize("batch_size", [1, 50, 2048])
 def test_ablating_is_what_setting_activations_to_0_by_hand_does(
-    build: type[Residual | Branches | Chain | Shared], channels: int, batch_size: int
+    build: type[Residual | Branches | Chain | Shared | Tokens | Turned], channels: int, batch_size: int
 ) -> None:
     network, split = prepared(build), samples(channels)
-    assert isinstance(network, Residual | Branches | Chain | Shared)
+    assert isinstance(network, Residual | Branches | Chain | Shared | Tokens | Turned)
     graph = network_graph(network, split.x[:1], convention="mlp")
     labels = np.random.default_rng(0).integers(3, size=len(graph))
     found = lesion(network, labels, split, graph=graph, draws=4, batch_size=batch_size)
@@ -268,20 +315,46 @@ def test_the_network_is_left_as_it_was() -> None:
     with pytest.raises(ShapeError, match="class ids from 9 to 9, but the network has 4 outputs"):
         lesion(network, graph.group_of, Split(split.x, torch.full((60,), 9)), graph=graph, draws=2)
     assert {name: module.training for name, module in network.named_modules()} == training
-    assert not any(module._forward_pre_hooks for module in network.modules())
     for name, tensor in network.state_dict().items():
         assert torch.equal(tensor, before[name]), name
 
 
-class Around(nn.Module):
-    """Uses the weights of a layer without calling it."""
+def test_a_compiled_network_is_measured_as_the_plain_one() -> None:
+    network, split = prepared(Chain), samples(1)
+    graph = network_graph(network, split.x[:1])
+    labels = np.random.default_rng(0).integers(3, size=len(graph))
+    plain = lesion(network, labels, split, draws=3)
+    inside = prepared(Chain)
+    assert isinstance(inside, Chain)
+    inside.first = torch.compile(inside.first)  # type: ignore[assignment]
+    for compiled in (torch.compile(network), inside):
+        assert isinstance(compiled, nn.Module)
+        found = lesion(compiled, labels, split, draws=3)
+        assert found.layers == plain.layers
+        assert np.array_equal(found.accuracies, plain.accuracies)
+        assert np.array_equal(found.random_accuracies, plain.random_accuracies)
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.first, self.output = nn.Linear(4, 3), nn.Linear(3, 4)
 
-    def forward(self, x: Tensor) -> Tensor:
-        return nn.functional.linear(self.first(x).relu(), self.output.weight, self.output.bias)
+def test_networks_that_cannot_be_ablated_are_refused() -> None:
+    class TokensFirst(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.output = nn.Linear(6, 4)
+
+        def forward(self, x: Tensor) -> Tensor:
+            logits: Tensor = self.output(x.flatten(1, 2).transpose(0, 1)).mean(0)
+            return logits
+
+    class Moody(TokensFirst):
+        def forward(self, x: Tensor) -> Tensor:
+            x = x.flatten(1, 2)[:, 0]
+            logits: Tensor = self.output(x) if len(x) == 2 else x[:, :4]
+            return logits
+
+    with pytest.raises(SpecError, match="where samples lie along the first dimension"):
+        lesion(TokensFirst(), np.zeros(10, dtype=int), samples(1))
+    with pytest.raises(SpecError, match="did not use layer 'output'"):
+        lesion(Moody(), np.zeros(40, dtype=int), samples(1))
 
 
 def test_wrong_uses_are_named() -> None:
@@ -315,9 +388,6 @@ def test_wrong_uses_are_named() -> None:
     other = network_graph(nn.Sequential(nn.Linear(4, 5), nn.ReLU(), nn.Linear(5, 4)))
     with pytest.raises(ShapeError, match="no layer '0' with 5 units"):
         lesion(network, np.zeros(13, dtype=int), split, graph=other)
-    around = Around()
-    with pytest.raises(SpecError, match="'output' are used 1 times, but the module is called 0 times"):
-        lesion(around, np.zeros(11, dtype=int), split, graph=network_graph(around, split.x[:1]))
 
 
 def test_no_clusters_no_lesions() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -13,8 +12,10 @@ from torch import Tensor, nn
 
 from ..data.dataset import Split
 from ..errors import ShapeError, SpecError
-from ..graph.graph import Floats
-from .readers import Readers
+from ..graph.graph import Floats, Indices
+from ..graph.intercept import changed_inputs
+from ..graph.layers import Reading, WeightedLayer
+from ..graph.trace import as_written
 
 _VARIANTS_AT_ONCE = 16
 """Variants in a pass, as long as there are samples for it; how many makes little difference."""
@@ -34,7 +35,8 @@ def check_fits(network: nn.Module, split: Split) -> None:
 
 def correct_by_class(
     network: nn.Module,
-    readers: Readers,
+    reading: Reading,
+    node_of: Indices,
     keep: NDArray[np.bool_],
     split: Split,
     *,
@@ -46,9 +48,11 @@ def correct_by_class(
     Parameters
     ----------
     network : nn.Module
-        Its modules get hooks and are put into evaluation mode while this runs; afterwards all is as before.
-    readers : dict
-        Layers and the nodes at their inputs, from `readers_of`.
+        It is put into evaluation mode while this runs; afterwards all is as before.
+    reading : Reading
+        Its layers, from `read_network`.
+    node_of : int array
+        The node of each unit, from `nodes_of_units`.
     keep : bool array
         ``[variants, nodes]``: the nodes that each variant still has.
     split : Split
@@ -67,27 +71,31 @@ def correct_by_class(
     """
     like = next(network.parameters())
     # A last node that all variants keep: -1 leads there.
-    masks = nn.functional.pad(torch.from_numpy(keep).to(like), (0, 1), value=1)
+    mask = _Mask(reading, node_of, nn.functional.pad(torch.from_numpy(keep).to(like), (0, 1), value=1))
     correct: list[Tensor] | None = None
     counts: Tensor | int = 0
-    with _evaluating(network), _masked_inputs(network, readers) as mask, torch.no_grad():
+    with _evaluating(network), torch.no_grad():
+
+        def logits_of(x: Tensor, variants: slice) -> Tensor:
+            together = x.expand(variants.stop - variants.start, *x.shape).flatten(0, 1)
+            mask.begin(variants, len(together))
+            with changed_inputs(reading.layers, mask):
+                return _logits(network, together)
+
         if rows is None:
-            mask.begin(masks[:1])
-            _logits(network, split.x[:1].to(like))
+            logits_of(split.x[:1].to(like), slice(0, 1))
             rows = min(_MOST_ROWS, _MOST_VALUES // mask.largest + 1)
         samples = max(1, min(len(split), rows // _VARIANTS_AT_ONCE))
-        variants = max(1, rows // samples)
+        at_once = max(1, rows // samples)
         for x, y in zip(split.x.split(samples), split.y.split(samples), strict=True):
             x, y = x.to(like), y.to(like.device)
             found = []
-            for part in masks.split(variants):
-                mask.begin(part)
-                logits = _logits(network, x.expand(len(part), *x.shape).flatten(0, 1))
-                mask.end()
-                right = logits.argmax(1).unflatten(0, (len(part), -1)) == y
-                classes = nn.functional.one_hot(y, logits.shape[1]).double()
-                found.append(right.double() @ classes)
-                advance(len(part) * len(x))
+            for start in range(0, len(keep), at_once):
+                variants = slice(start, min(start + at_once, len(keep)))
+                logits = logits_of(x, variants).unflatten(0, (-1, len(x)))
+                classes = nn.functional.one_hot(y, logits.shape[2]).double()
+                found.append((logits.argmax(2) == y).double() @ classes)
+                advance(len(logits) * len(x))
             correct = found if correct is None else [a + b for a, b in zip(correct, found, strict=True)]
             counts = counts + classes.sum(0)
     assert correct is not None
@@ -102,56 +110,30 @@ class _Mask:
     concatenation led there. Rows of a batch are sorted by variant.
     """
 
-    def __init__(self, readers: Readers) -> None:
-        self._readers = {name: [torch.from_numpy(use) for use in uses] for name, uses in readers.items()}
-        self._keep = torch.ones(1, 1)
-        self.largest = 1  # values that one layer read in a pass, at most
-        self._uses: Counter[str] = Counter()
-
-    def begin(self, keep: Tensor) -> None:
-        """Start a pass in which each variant keeps some nodes, ``[variants, nodes]``."""
+    def __init__(self, reading: Reading, node_of: Indices, keep: Tensor) -> None:
+        self._nodes = {layer.call: torch.from_numpy(node_of[layer.inputs]) for layer in reading.layers}
         self._keep = keep
-        self._uses.clear()
+        self._variants = slice(0, 1)
+        self._rows = 0
+        self.largest = 1  # values that one layer read in a pass, at most
 
-    def apply(self, name: str, layer: nn.Module, x: Tensor) -> Tensor:
+    def begin(self, variants: slice, rows: int) -> None:
+        """Start a pass of some variants, with so many samples times variants."""
+        self._variants, self._rows = variants, rows
+
+    def __call__(self, layer: WeightedLayer, x: Tensor) -> Tensor:
         """Return the inputs of a layer without those that come from ablated nodes."""
-        uses = self._readers[name]
-        inputs = uses[self._uses[name] % len(uses)]
-        self._uses[name] += 1
+        if len(x) % self._rows:
+            raise SpecError(
+                f"layer {layer.name!r} reads a tensor {tuple(x.shape)} for {self._rows} samples: its units can only be "
+                "ablated where samples lie along the first dimension"
+            )
         self.largest = max(self.largest, x.numel())
-        keep = self._keep[:, inputs]
+        keep = self._keep[self._variants, self._nodes[layer.call]]
         shape = [len(keep), *[1] * x.dim()]
-        shape[-1 if isinstance(layer, nn.Linear) else 2] = len(inputs)
+        shape[layer.axis] = keep.shape[1]
         masked: Tensor = x.unflatten(0, (len(keep), -1)) * keep.view(shape)
         return masked.flatten(0, 1)
-
-    def end(self) -> None:
-        """Refuse a network that goes around its own layers."""
-        for name, uses in self._readers.items():
-            if self._uses[name] != len(uses):
-                raise SpecError(
-                    f"the weights of {name!r} are used {len(uses)} times, but the module is called "
-                    f"{self._uses[name]} times, so not all of its inputs can be set to 0; call it as a module"
-                )
-
-
-@contextmanager
-def _masked_inputs(network: nn.Module, readers: Readers) -> Iterator[_Mask]:
-    mask = _Mask(readers)
-
-    def hook_of(name: str) -> Callable[[nn.Module, tuple[Tensor, ...]], tuple[Tensor, ...]]:
-        return lambda layer, inputs: (mask.apply(name, layer, inputs[0]), *inputs[1:])
-
-    modules = dict(network.named_modules())
-    hooks = []
-    try:
-        for name in readers:
-            if name in modules:
-                hooks.append(modules[name].register_forward_pre_hook(hook_of(name)))
-        yield mask
-    finally:
-        for hook in hooks:
-            hook.remove()
 
 
 @contextmanager
@@ -159,7 +141,8 @@ def _evaluating(network: nn.Module) -> Iterator[None]:
     training = {module: module.training for module in network.modules()}
     network.eval()
     try:
-        yield
+        with as_written():
+            yield
     finally:
         for module, was in training.items():
             module.training = was

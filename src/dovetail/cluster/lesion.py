@@ -12,12 +12,14 @@ from torch import nn
 from ..data.dataset import Dataset, Split, is_finite
 from ..errors import DataError, ShapeError, SpecError
 from ..graph.graph import Indices, NetworkGraph
-from ..graph.network_graph import network_graph
+from ..graph.layers import Reading
+from ..graph.network_graph import network_graph, nodes_of_units
+from ..graph.read import read_network
+from ..graph.trace import plain_module
 from ..population.progress import FitProgress
 from .ablation import check_fits, correct_by_class
 from .checks import whole_number
 from .lesions import Lesions
-from .readers import Readers, readers_of
 
 if TYPE_CHECKING:
     from .result import Clusterability
@@ -76,10 +78,12 @@ def lesion(
     ((2,), (2, 5), (2, 10))
     """
     _check(network, split, draws, seed, batch_size)
+    network = plain_module(network)
     check_fits(network, split)
     labels, graph = _labels_and_graph(network, found, split, graph)
-    readers = readers_of(network, split.x[:2], graph)
-    lesioned = _read(readers, len(graph))
+    reading = read_network(network, split.x[:2])
+    node_of = nodes_of_units(reading, graph)
+    lesioned = _read_by_layers(reading, node_of, len(graph))
     if not inputs:
         lesioned &= np.array([group.name != "input" for group in graph.groups])[graph.group_of]
     connected = np.diff(graph.adjacency.indptr) > 0
@@ -87,16 +91,16 @@ def lesion(
     keep = np.concatenate([np.ones((1, len(graph)), dtype=bool), ~groups.reshape(-1, len(graph))])
     with FitProgress("lesions", len(keep) * len(split), show=progress, unit="samples") as bar:
         correct, samples = correct_by_class(
-            network, readers, keep, split, rows=batch_size, advance=bar.advance
+            network, reading, node_of, keep, split, rows=batch_size, advance=bar.advance
         )
     return _result(correct, samples, groups, graph, lesioned, int(seed))
 
 
-def _read(readers: Readers, nodes: int) -> NDArray[np.bool_]:
+def _read_by_layers(reading: Reading, node_of: Indices, nodes: int) -> NDArray[np.bool_]:
     """Return which nodes any layer reads: all but the network's outputs."""
     read = np.zeros(nodes + 1, dtype=bool)  # and a last one, which inputs that come from no node lead to
-    for uses in readers.values():
-        read[np.concatenate(uses)] = True
+    for layer in reading.layers:
+        read[node_of[layer.inputs]] = True
     return read[:-1]
 
 

@@ -62,12 +62,14 @@ class Follower:
         """Return the layer that alone makes a value, if the value is used only once."""
         return self.carried(value).maker if self.trace.users[value.index] == 1 else None
 
-    def add_layer(self, call: Call, weight: Tensor, value: Value, axis: int, groups: int = 1) -> Carried:
-        """Return what a layer's output carries that reads a value's units along an axis."""
+    def add_layer(self, call: Call, weight: Tensor, value: Value, groups: int = 1) -> Carried:
+        """Return what the output of a layer carries that reads a value with ``[outputs, inputs, kernel...]``."""
+        axis = 1 - weight.dim()
         inputs, factor = self.read(call, value, axis)
         name = self._layer_name(call)
         outputs = self.units.add(name, len(weight), convolutional=weight.dim() > 2)
-        layer = WeightedLayer(name, weight.detach(), outputs, inputs, groups, input_factor=factor)
+        use = (call.name, call.number)
+        layer = WeightedLayer(name, weight.detach(), outputs, inputs, groups, use, input_factor=factor)
         self.layers.append(layer)
         shape = [1] * len(call.results[0].shape)
         shape[axis] = len(outputs)

@@ -34,8 +34,16 @@ class WeightedLayer:
         reads a flattened feature map.
     groups : int
         Of a grouped convolution.
+    call : tuple of str and int, optional
+        Which function of PyTorch it is in the network's forward, and how many of that name are called before it
+        (`Call.number`). None for layers that were not found by running a network.
     output_factor, input_factor : float array or None
         What normalisation multiplies outputs and inputs by, at least 0.
+    convolutional : bool
+        Whether the weight has kernel dimensions.
+    axis : int
+        The dimension of what it reads and of what it makes along which its inputs and outputs lie, counted from the
+        end: -1 for a dense layer, -3 for a convolution of images.
     """
 
     name: str
@@ -43,12 +51,15 @@ class WeightedLayer:
     outputs: Indices
     inputs: Indices
     groups: int = 1
+    call: tuple[str, int] | None = None
     output_factor: Floats | None = None
     input_factor: Floats | None = None
     convolutional: bool = field(init=False)
+    axis: int = field(init=False)
 
     def __post_init__(self) -> None:
         self.convolutional = self.weight.dim() > 2
+        self.axis = 1 - self.weight.dim()
 
     def strengths(self, norm: Norm) -> Floats:
         """Return how strongly outputs and inputs are connected, ``[outputs, inputs]``."""

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 from torch import Tensor
 
-from ..errors import SpecError, unknown_name
+from ..errors import ShapeError, SpecError, unknown_name
 from .graph import Block, Floats, Group, Indices, NetworkGraph
 from .layers import Norm, Reading, Units, WeightedLayer
 from .read import AnyNetwork, read_network
@@ -85,6 +85,8 @@ def network_graph(
 
     Examples
     --------
+    >>> import torch
+    >>> from torch import nn
     >>> graph = network_graph(nn.Sequential(nn.Linear(4, 3), nn.ReLU(), nn.Linear(3, 2)))
     >>> graph
     NetworkGraph(9 nodes in 3 groups, 18 edges)
@@ -146,6 +148,49 @@ def number_nodes(units: Units, convention: Convention) -> tuple[tuple[Group, ...
         if size:
             groups.append(Group(source.name, size))
     return tuple(groups), node_of_united[units.find(np.arange(len(units)))]
+
+
+def nodes_of_units(reading: Reading, graph: NetworkGraph) -> Indices:
+    """Return the node of a graph for each unit of the network as it was read: -1 for a unit that is no node.
+
+    A last entry says the same of no unit (a constant), whose number is -1.
+
+    Parameters
+    ----------
+    reading : Reading
+        A network.
+    graph : NetworkGraph
+        Its graph, in any convention; also that of its state dict or of its weight matrices.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from torch import nn
+    >>> network = nn.Sequential(nn.Conv2d(1, 2, 3), nn.Flatten(), nn.Linear(8, 3))
+    >>> images = torch.zeros(1, 1, 4, 4)
+    >>> reading = read_network(network, images)
+    >>> node_of = nodes_of_units(reading, network_graph(network, images))
+    >>> [node_of[layer.inputs].tolist() for layer in reading.layers]
+    [[-1], [0, 0, 0, 0, 1, 1, 1, 1]]
+    """
+    convolutional = any(source.convolutional for source in reading.units.sources)
+    conventions: list[Convention] = ["mlp", "cnn"] if convolutional else ["mlp"]
+    numberings = [number_nodes(reading.units, convention) for convention in conventions]
+    for own, node_of in numberings:
+        if own == graph.groups:
+            return np.append(node_of, -1)
+    sizes = [group.size for group in graph.groups]
+    for own, node_of in numberings:
+        if [group.size for group in own] == sizes:
+            return np.append(
+                node_of, -1
+            )  # a graph of the network's matrices, which have no names, or of its state dict
+    whole = numberings[0][0]
+    other = next((group for group in graph.groups if group not in whole), graph.groups[-1])
+    raise ShapeError(
+        f"the clusters are not those of this network: it has no layer {other.name!r} with {other.size} units, but "
+        f"{', '.join(f'{group.name!r} with {group.size}' for group in whole)[:200]}"
+    )
 
 
 def _blocks(layer: WeightedLayer, node_of: Indices, norm: Norm) -> Iterator[Block]:

@@ -18,7 +18,7 @@ from ..errors import ShapeError, SpecError
 from .layers import Reading
 from .matrices import WAYS, read_matrices, read_state
 from .rules import follow
-from .trace import record
+from .trace import plain_module, record
 
 AnyNetwork: TypeAlias = nn.Module | Mapping[str, Tensor] | Sequence[ArrayLike | Tensor]
 """A module, a state dictionary, or weight matrices ``[outputs, inputs]``, first layer first."""
@@ -57,20 +57,6 @@ def read_network(network: AnyNetwork, example_input: Tensor | None = None) -> Re
     if isinstance(network, str | bytes) or not isinstance(network, Sequence):
         raise SpecError(f"no network: a value of type {type(network).__name__}; {WAYS}")
     return read_matrices(network)
-
-
-def plain_module(network: nn.Module) -> nn.Module:
-    """Return the network itself where ``torch.compile`` has put a wrapper around it.
-
-    Examples
-    --------
-    >>> layer = nn.Linear(2, 1)
-    >>> plain_module(torch.compile(layer)) is layer
-    True
-    """
-    inner = getattr(network, "_orig_mod", network)
-    assert isinstance(inner, nn.Module)
-    return inner
 
 
 def _read_module(network: nn.Module, example_input: Tensor | None) -> Reading:

@@ -11,7 +11,7 @@ import linecache
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -80,6 +80,9 @@ class Call:
         The tensors that it returned.
     place : Place
         Where.
+    number : int
+        How many functions of this name were called before it, on whatever. `name` and `number` find the call again
+        when the network runs another time.
     """
 
     name: str
@@ -88,6 +91,7 @@ class Call:
     kwargs: Mapping[str, Any]
     results: tuple[Value, ...]
     place: Place
+    number: int
 
     @property
     def operands(self) -> tuple[Value, ...]:
@@ -198,7 +202,8 @@ def record(network: nn.Module, example_input: Tensor) -> Trace:
     if not outputs:
         raise SpecError("the network returns no tensor that depends on its input")
     calls, users = contributing(recorder.calls, outputs)
-    names = {id(tensor): name for name, tensor in [*network.named_parameters(), *network.named_buffers()]}
+    named = [*network.named_parameters(), *network.named_buffers()]
+    names = {id(tensor): _plain_path(name) for name, tensor in named}
     return Trace(source, calls, users, names)
 
 
@@ -211,6 +216,7 @@ class _Recorder(TorchFunctionMode):
         self.values = WeakTensorKeyDictionary()
         self._modules: list[tuple[str, str]] = []
         self._count = 0
+        self._called: Counter[str] = Counter()
         # Tensors that surely do not depend on the input.
         self._constants = WeakTensorKeyDictionary()
         for module in network.modules():
@@ -229,7 +235,7 @@ class _Recorder(TorchFunctionMode):
         """Keep note of the module that runs."""
         hooks = []
         for path, module in network.named_modules():
-            here = (path, type(module).__name__)
+            here = (_plain_path(path), type(module).__name__)
             hooks.append(module.register_forward_pre_hook(lambda *_, here=here: self._modules.append(here)))
             hooks.append(module.register_forward_hook(lambda *_: self._leave()))
         try:
@@ -247,6 +253,8 @@ class _Recorder(TorchFunctionMode):
         kwargs = kwargs or {}
         given = tensors_in((args, kwargs))
         name = one_word(func)
+        number = self._called[name]
+        self._called[name] += 1
         followed = name not in _CONSTANT and any(tensor in self.values for tensor in given)
         before = tree_map(self._value, (args, kwargs)) if followed else None
         self._check_origin(func, given)
@@ -262,7 +270,7 @@ class _Recorder(TorchFunctionMode):
             )
         if made:
             results = tuple(self.add(tensor) for tensor in made)
-            self.calls.append(Call(name, func, before[0], before[1], results, self._place()))
+            self.calls.append(Call(name, func, before[0], before[1], results, self._place(), number))
         return result
 
     def _check_origin(self, func: Callable[..., Any], given: list[Tensor]) -> None:
@@ -310,13 +318,32 @@ def title(function: Callable[..., Any]) -> str:
     return resolve_name(function) or str(getattr(function, "__name__", function))
 
 
+def plain_module(network: nn.Module) -> nn.Module:
+    """Return the network itself where ``torch.compile`` has put a wrapper around it."""
+    inner = getattr(network, "_orig_mod", network)
+    assert isinstance(inner, nn.Module)
+    return inner
+
+
+def as_written() -> AbstractContextManager[None]:
+    """Let what ``torch.compile`` has compiled run as it was written: operations inside compiled code cannot be seen."""
+    # Whoever has compiled something has loaded this; to load it takes seconds.
+    compiled = "torch._dynamo" in sys.modules
+    return torch.compiler.set_stance("force_eager") if compiled else nullcontext()
+
+
+def _plain_path(path: str) -> str:
+    """Return a name in a network without the wrappers that ``torch.compile`` puts around modules."""
+    return path.replace("._orig_mod", "").removeprefix("_orig_mod.")
+
+
 @contextmanager
 def _left_as_it_was(network: nn.Module) -> Iterator[None]:
     """Put the network into evaluation mode, and restore modes, buffers and random numbers afterwards."""
     modes = [(module, module.training) for module in network.modules()]
     buffers = [(buffer, buffer.detach().clone()) for buffer in network.buffers()]
     try:
-        with torch.random.fork_rng(devices=[]):
+        with as_written(), torch.random.fork_rng(devices=[]):
             network.eval()
             yield
     finally:

@@ -11,14 +11,14 @@ from ..trace import Call, Value
 
 def _linear(follower: Follower, call: Call) -> None:
     value, weight = _operands(follower, call)
-    follower.keep(call.results[0], follower.add_layer(call, weight, value, axis=-1))
+    follower.keep(call.results[0], follower.add_layer(call, weight, value))
 
 
 def _matmul(follower: Follower, call: Call) -> None:
-    value, weight = call.args[0], call.args[1] if len(call.args) > 1 else None
+    value, weight = call.argument(0, "input"), call.argument(1, "mat2" if "mat2" in call.kwargs else "other")
     if not isinstance(value, Value) or not isinstance(weight, Tensor) or weight.dim() != 2:
         raise follower.refusal(call, "only a matrix of weights as the second factor is a layer")
-    follower.keep(call.results[0], follower.add_layer(call, weight.T, value, axis=-1))
+    follower.keep(call.results[0], follower.add_layer(call, weight.T, value))
 
 
 def _convolution(follower: Follower, call: Call) -> None:
@@ -26,7 +26,7 @@ def _convolution(follower: Follower, call: Call) -> None:
     groups = call.argument(6, "groups", 1)
     if "transpose" in call.name:
         weight = _as_convolution(weight, groups)
-    follower.keep(call.results[0], follower.add_layer(call, weight, value, 1 - weight.dim(), groups))
+    follower.keep(call.results[0], follower.add_layer(call, weight, value, groups))
 
 
 def _operands(follower: Follower, call: Call) -> tuple[Value, Tensor]:
