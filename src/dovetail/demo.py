@@ -70,7 +70,7 @@ class Demo:
         """Return the report."""
         from .report import Page
         from .report.charts import confusion_chart, per_class_chart, probe_chart
-        from .report.sections import add_confusions, add_merge_curves, add_paths
+        from .report.pages.part_sections import add_confusions, add_merge_curves, add_paths
 
         page = Page(
             "Ten specialists become one network",

@@ -141,7 +141,7 @@ def leave_work_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dovetail.sculpting.sculpt_seeds", refuse)
     monkeypatch.setattr("dovetail.engine.reproduce", refuse)
     monkeypatch.setattr("dovetail.studio.serve", refuse)
-    monkeypatch.setattr("dovetail.commands.audit_builder.from_timm", refuse)
+    monkeypatch.setattr("dovetail.commands.audit_source.from_timm", refuse)
 
 
 def outcome(arguments: list[str]) -> tuple[int, str]:

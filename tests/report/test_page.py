@@ -16,8 +16,7 @@ from plotly.offline import get_plotlyjs
 
 from dovetail import DovetailError
 from dovetail.report import Page
-from dovetail.report.fold import folded
-from dovetail.report.page import MOST_BYTES
+from dovetail.report.page import MOST_BYTES, folded
 
 NASTY = """</script><script>alert(1)</script><!-- & "quoted" 'it'"""
 

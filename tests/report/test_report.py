@@ -20,8 +20,10 @@ from dovetail.errors import DataError
 from dovetail.recipes.tables import Cell, Comparison, Quantity
 from dovetail.report import Page, build_report, write_report
 from dovetail.report.page import MOST_BYTES
-from dovetail.report.sections import add_confusions, add_modules, add_pictures, add_results
-from dovetail.report.sections.made import distinct_text
+from dovetail.report.pages.made import distinct_text
+from dovetail.report.pages.part_sections import add_confusions
+from dovetail.report.pages.run import add_pictures, add_results
+from dovetail.report.pages.sculpture import add_modules
 from dovetail.report.sources import RunSource, open_source
 from dovetail.sculpting import open_sculpture
 from dovetail.specialists import Specialist

@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 
 from dovetail.report import Page, build_report
-from dovetail.report.fold import folded
+from dovetail.report.page import folded
 
 from .conftest import Check
 

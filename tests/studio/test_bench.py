@@ -25,11 +25,12 @@ from dovetail.specialists.manifest import Manifest
 from dovetail.specialists.networks import network_of
 from dovetail.specialists.packed import Packed
 from dovetail.specialists.score import score_logits
-from dovetail.studio.bench import first_fit, listing
+from dovetail.studio.bench import composing as first_fit
+from dovetail.studio.bench import parts
 from dovetail.studio.bench.bench import Bench, Measured
-from dovetail.studio.bench.forward import Outputs
 from dovetail.studio.bench.groups import group_specialists
-from dovetail.studio.bench.listing import Catalogue
+from dovetail.studio.bench.logits import Outputs
+from dovetail.studio.bench.parts import Catalogue
 from dovetail.studio.folder import StudioFolder
 from dovetail.studio.held_data import DataShelf
 
@@ -218,7 +219,7 @@ def test_only_changed_files_are_read_again(tmp_path: Path, monkeypatch: pytest.M
         read.append(path.name)
         return read_file_manifest(path)
 
-    monkeypatch.setattr(listing, "read_file_manifest", noted)
+    monkeypatch.setattr(parts, "read_file_manifest", noted)
     catalogue = Catalogue(StudioFolder(tmp_path))
     catalogue.read()
     digit_specialist((7,), "mlp:20").save(tmp_path / "1.safetensors")

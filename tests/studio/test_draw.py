@@ -14,9 +14,9 @@ from fastapi.testclient import TestClient
 
 import dovetail as dt
 from dovetail.data import Dataset, Split
-from dovetail.studio.draw.as_digits import as_digits
+from dovetail.studio.draw.answers import picture_of, range_of
 from dovetail.studio.draw.pad import SIDE, Ink, read_ink
-from dovetail.studio.draw.pictures import picture_of, range_of
+from dovetail.studio.draw.preparations import as_digits
 
 from .conftest import ClientOf
 from .strokes import drawn, placed

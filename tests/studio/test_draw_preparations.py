@@ -18,12 +18,15 @@ from torch.nn import functional as F
 import dovetail as dt
 from dovetail.data import presence
 from dovetail.errors import DataError, SpecError
-from dovetail.studio.draw.as_digits import as_digits
-from dovetail.studio.draw.as_fashion import as_fashion
-from dovetail.studio.draw.as_mnist import as_mnist
 from dovetail.studio.draw.pad import SIDE, Ink, read_ink
-from dovetail.studio.draw.preparations import PREPARATIONS, prepared
-from dovetail.studio.draw.resampling import resampled
+from dovetail.studio.draw.preparations import (
+    PREPARATIONS,
+    as_digits,
+    as_fashion,
+    as_mnist,
+    prepared,
+    resampled,
+)
 
 from .strokes import Points, drawn, line, placed
 

@@ -9,8 +9,8 @@ import pytest
 
 from dovetail import DovetailError
 from dovetail.studio import folder as module
+from dovetail.studio.errors import MissingError
 from dovetail.studio.folder import MOST_BYTES, StudioFolder
-from dovetail.studio.missing import MissingError
 
 BAD_NAMES = [
     "", "/", "..", ".", "./a", "a/..", "../a", "a/../../b", "/etc/passwd", "//etc/passwd", "a//b", "a/", "..\\a",

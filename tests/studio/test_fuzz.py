@@ -17,7 +17,7 @@ from hypothesis.errors import Unsatisfiable
 from schemathesis import GenerationMode
 
 from dovetail.studio import create_app
-from dovetail.studio.job_kinds import KINDS
+from dovetail.studio.jobs import KINDS
 
 from .api_schema import operations
 from .strange_folder import SECRET, what_is_outside

@@ -15,9 +15,8 @@ from fastapi.testclient import TestClient
 
 from dovetail import DovetailError
 from dovetail.studio import jobs as module
-from dovetail.studio.job_kinds import KINDS
-from dovetail.studio.jobs import Jobs, JobState
-from dovetail.studio.missing import MissingError
+from dovetail.studio.errors import MissingError
+from dovetail.studio.jobs import KINDS, Jobs, JobState
 
 EXAMPLE = """
 import os, signal, subprocess, sys, time
@@ -192,7 +191,7 @@ def test_stopping_the_studio_stops_all(jobs: Jobs, tmp_path: Path) -> None:
 
 SERVER = """
 import sys
-from dovetail.studio.job_kinds import KINDS
+from dovetail.studio.jobs import KINDS
 from dovetail.studio.jobs import Jobs
 import time
 KINDS["example"] = "example_job"

@@ -18,7 +18,9 @@ from fastapi.testclient import TestClient
 from torch import nn
 
 import dovetail as dt
-from dovetail.studio.networks import limits, listing, opened
+from dovetail.studio.networks import files as listing
+from dovetail.studio.networks import files as opened
+from dovetail.studio.networks import limits
 from dovetail.studio.networks.network import Network
 from dovetail.studio.networks.reading import read_network
 

@@ -15,15 +15,14 @@ from torch import Tensor, nn
 
 import dovetail as dt
 from dovetail.graph.chain import layer_chain
-from dovetail.studio.networks import measuring
+from dovetail.studio.networks import yardstick
 from dovetail.studio.networks.grouping import group_units
 from dovetail.studio.networks.limits import MOST_EDGES, MOST_UNITS
-from dovetail.studio.networks.measuring import measured
 from dovetail.studio.networks.network import Network
 from dovetail.studio.networks.reading import read_network
 from dovetail.studio.networks.strongest import strongest_edges
 from dovetail.studio.networks.taking_out import reached_outputs, without_module, without_units
-from dovetail.studio.networks.yardstick import Yardstick, of_nothing
+from dovetail.studio.networks.yardstick import Yardstick, measured, of_nothing
 
 from .conftest import ClientOf
 
@@ -118,7 +117,7 @@ def test_movement_is_relative_to_how_much_an_output_varies(tmp_path: Path) -> No
 
 
 def test_large_networks_are_measured_on_some_samples_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(measuring, "_MOST_MULTIPLICATIONS", 600)
+    monkeypatch.setattr(yardstick, "_MOST_MULTIPLICATIONS", 600)
     layer = nn.Linear(3, 2)  # 6 multiplications for a sample
     found = measured(layer, layer, Yardstick("movement", "how far", torch.ones(150, 3)))
     assert "on the first 100 of 150 samples" in found.text

@@ -18,10 +18,10 @@ from dovetail.engine.run import tables_at
 from dovetail.recipes import Cell, Comparison, Finished, Quantity, find_recipe
 from dovetail.report.prose import prose_html
 from dovetail.studio.folder import StudioFolder
-from dovetail.studio.runs import results
+from dovetail.studio.runs import run_folder
 from dovetail.studio.runs.job import run as run_job
-from dovetail.studio.runs.pace import Pace, Sight
-from dovetail.studio.runs.tables import shown_table
+from dovetail.studio.runs.shelf import Pace, Sight
+from dovetail.studio.runs.shown import shown_table
 
 from .conftest import ClientOf
 from .run_folders import RECIPE, UNITS, QuickEngine, finished_units, open_run, write_run
@@ -303,8 +303,8 @@ def test_results_in_memory_are_limited_by_their_size(root: Path, monkeypatch: py
         return read(path)
 
     monkeypatch.setattr(results_file, "read_results", counted)
-    monkeypatch.setattr(results, "_MOST_BYTES", 2 * size)
-    kept = results.Results(StudioFolder(root))
+    monkeypatch.setattr(run_folder, "_MOST_RESULT_BYTES", 2 * size)
+    kept = run_folder.Results(StudioFolder(root))
     for name in ("half", "half", "old/whole", "half"):  # the two together are too much
         kept.of(root / name)
     assert reads == ["half", "whole", "half"]

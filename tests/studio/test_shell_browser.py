@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Page, Route, expect
 
-from dovetail.studio.landing import LandingPage
+from dovetail.studio.serve import LandingPage
 
 from .conftest import TOKEN
 

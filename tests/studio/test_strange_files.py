@@ -12,8 +12,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from dovetail.studio import create_app
-from dovetail.studio.job_kinds import KINDS
-from dovetail.studio.jobs import Jobs
+from dovetail.studio.jobs import KINDS, Jobs
 
 from ..engine.small import wait_for
 from .api_schema import Operation, operations

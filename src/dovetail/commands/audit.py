@@ -147,7 +147,7 @@ def _ready(
     from ..errors import DataError, SpecError
     from ..population.checks import check_device
     from ..specialists.suitable_data import check_data
-    from .audit_network import measurable
+    from .audit_source import measurable
 
     if data.task != "classes":
         raise DataError(f"--lesion measures how well classes are told apart, and {data.name} has {data.task}")

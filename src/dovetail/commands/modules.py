@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from .hierarchy_file import check_output, write_hierarchy
 from .options import Json
 from .output import print_json
+from .sculpt_folder import check_output, write_hierarchy
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -1,7 +1,7 @@
 """What was found, for people: interactive charts, and one HTML file that holds them and opens anywhere, offline.
 
-`write_report` makes a page of whatever there is at a path: `sources` reads it, `sections` has what a page can show,
-`pages` says which sections there are for each kind of thing. `charts` makes plotly figures of results; `Page` puts
+`write_report` makes a page of whatever there is at a path: `sources` reads it, `pages` has a page for each kind of
+thing. `charts` makes plotly figures of results; `Page` puts
 headings, text, tables, pictures and charts into a file; `hierarchy_html` makes a page of the modules in a network. Only
 charts need plotly, and only when one is made.
 """

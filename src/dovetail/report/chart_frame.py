@@ -1,7 +1,8 @@
-"""What all charts have in common: the empty figure, a title, and text that plotly does not read as markup."""
+"""Charts: what all have in common, and how they go to a page, a report's or the studio's."""
 
 from __future__ import annotations
 
+import json
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -33,3 +34,18 @@ def titled(figure: Figure, title: str) -> Figure:
 def plain(text: str) -> str:
     """Return text that plotly shows as it stands: not as tags, formulas ($...$) or variables (%{...})."""
     return escape(text).replace("$", "&#36;").replace("{", "&#123;")
+
+
+def chart_content(figure: Figure) -> dict[str, Any]:
+    """Return a figure as plain values, without what is the page's to decide: its width and its template.
+
+    Examples
+    --------
+    >>> from plotly.graph_objects import Figure
+    >>> chart_content(Figure(layout={"width": 100, "height": 200}))
+    {'data': [], 'layout': {'height': 200}}
+    """
+    content: dict[str, Any] = json.loads(figure.to_json())
+    for name in ("width", "template"):
+        content["layout"].pop(name, None)
+    return content

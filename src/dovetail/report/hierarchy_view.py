@@ -2,14 +2,40 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from html import escape
+from itertools import combinations
+from typing import Any
 
-from ..sculpting.drawing.style import checked_names, counted, unused_note
+import numpy as np
+
+from ..plotting import GREY
+from ..sculpting.drawing.layout import Block, Layout, best_order, lay_out
+from ..sculpting.drawing.style import (
+    checked_names,
+    composition,
+    counted,
+    is_ring,
+    layer_name,
+    module_colour,
+    unused_note,
+)
 from ..sculpting.modules.hierarchy import Hierarchy
 from .browser_files import script, style
-from .hierarchy_data import USUAL_WIDTH, hierarchy_data
 from .page import Page, json_in_html
+
+USUAL_WIDTH = 920.0
+"""Pixels up to which most drawings can be kept."""
+
+_LARGEST_STEP, _WIDEST, _HEIGHT = 46.0, 4000.0, 600.0
+
+_LEFT, _RIGHT, _ENDS = 66.0, 14.0, 30.0  # margins: for names of layers, for nothing, for names of units
+
+_LAYERS_APART = 80.0
+
+Names = tuple[list[str], list[str], list[str]]
+"""Of all inputs, outputs and modules."""
 
 _SCRIPTS = ("hierarchy_graph.js", "hierarchy_drawing.js", "hierarchy_view.js")
 
@@ -120,3 +146,166 @@ def hierarchy_fragment(
         f'<script type="application/json">{json_in_html(data)}</script>\n'
         f"<script>\n{script(*_SCRIPTS, start=_START)}</script>\n</figure>"
     )
+
+
+def hierarchy_data(hierarchy: Hierarchy, names: Names) -> dict[str, Any]:
+    """Return all that the script in the page needs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> one = frozenset({(0, 0), (0, 1), (1, 0)})
+    >>> data = hierarchy_data(Hierarchy((np.ones((1, 2), bool),), (), (one,)), (["a", "b"], ["c"], ["all"]))
+    >>> data["units"]["name"], data["edges"], data["modules"][0]["text"]
+    (['a', 'b', 'c'], [0, 2, 1, 2], '2 inputs, 1 output')
+    """
+    drawing, layers = _Drawing(hierarchy, names[2]), len(hierarchy.sizes)
+    layout, middles = drawing.layout, _layer_middles(drawing.layout)
+    return {
+        "width": round(_LEFT + layout.length * drawing.step + _RIGHT, 1),
+        "height": round(2 * _ENDS + layout.depth * drawing.rise, 1),
+        "grey": GREY,
+        "layers": [layer_name(layer, layers) for layer in range(layers)],
+        "heights": [drawing.y(middles.get(layer, 0.0)) for layer in range(layers)],
+        "modules": [drawing.module(number, name) for number, name in enumerate(names[2])],
+        **drawing.units_and_edges(names),
+    }
+
+
+class _Drawing:
+    """A layout in pixels: inputs at the bottom, wide enough that closed modules stand apart."""
+
+    def __init__(self, hierarchy: Hierarchy, module_names: list[str]) -> None:
+        self.hierarchy = hierarchy
+        order = best_order(hierarchy)
+        plain = lay_out(hierarchy, order=order)
+        across = max(8.0, min(_LARGEST_STEP, (USUAL_WIDTH - _LEFT - _RIGHT) / max(plain.length, 1.0)))
+        rooms = [min((8 * len(name) + 10) / across, 4.0) for name in module_names]
+        self.layout = lay_out(hierarchy, order=order, rooms=rooms)
+        self.blocks = [
+            [block for block in self.layout.blocks if block.module == module]
+            for module in range(len(hierarchy.modules))
+        ]
+        self.radii = [_radius(blocks, name) for blocks, name in zip(self.blocks, module_names, strict=True)]
+        self.step = min(max(across, self._least_step()), _WIDEST / max(self.layout.length, 1.0))
+        heights = [middle for _, middle in sorted(_layer_middles(self.layout).items())]
+        nearest = float(np.diff(heights).min()) if len(heights) > 1 else 1.0
+        self.rise = max(
+            0.6 * self.step, min(self.step, _HEIGHT / max(self.layout.depth, 1.0)), _LAYERS_APART / nearest
+        )
+
+    def x(self, along: float) -> float:
+        return round(_LEFT + along * self.step, 1)
+
+    def y(self, across: float) -> float:
+        return round(_ENDS + (self.layout.depth - across) * self.rise, 1)
+
+    def centre(self, blocks: list[Block]) -> tuple[float, float]:
+        """Return the middle of a module, in steps: in its middle layer, or between its two middle layers."""
+        half = (len(blocks) - 1) // 2
+        middle = blocks[half : len(blocks) - half]
+        if len(middle) == 2 and middle[1].layer != middle[0].layer + 1:
+            middle = middle[:1]
+        along = np.mean([(block.along.min() + block.along.max()) / 2 for block in middle])
+        return float(along), float(np.mean([(block.box[2] + block.box[3]) / 2 for block in middle]))
+
+    def _least_step(self) -> float:
+        """Return how many pixels a step needs for closed modules side by side not to touch."""
+        least = 0.0
+        placed = [
+            (self.centre(blocks), radius) for blocks, radius in zip(self.blocks, self.radii, strict=True)
+        ]
+        for ((x0, y0), r0), ((x1, y1), r1) in combinations(placed, 2):
+            if abs(y0 - y1) < 1 and x0 != x1:
+                least = max(least, (r0 + r1 + 12) / abs(x0 - x1))
+        return least
+
+    def units_and_edges(self, names: Names) -> dict[str, Any]:
+        """Return a list for each thing that is known of a unit, and the edges as units: from, to, from, to."""
+        members, places = self.hierarchy.membership, self.layout.places(self.hierarchy.sizes)
+        sizes = {block.layer: block.pitch * 0.28 * self.step for block in self.layout.blocks}
+        units: dict[str, list[Any]] = {
+            key: [] for key in ("layer", "number", "module", "x", "y", "radius", "name")
+        }
+        numbers = [np.full(size, -1) for size in self.hierarchy.sizes]
+        last, count = len(numbers) - 1, 0
+        for layer, place in enumerate(places):
+            for unit in np.flatnonzero(~np.isnan(place[:, 0])).tolist():
+                numbers[layer][unit], count = count, count + 1
+                name = names[0][unit] if layer == 0 else names[1][unit] if layer == last else ""
+                x, y = self.x(place[unit, 0]), self.y(place[unit, 1])
+                module, radius = int(members[layer][unit]), round(sizes[layer], 2)
+                for key, value in zip(units, (layer, unit, module, x, y, radius, name), strict=True):
+                    units[key].append(value)
+        edges: list[int] = []
+        for layer, links in enumerate(self.hierarchy.used_edges):
+            end, start = np.nonzero(links)
+            edges += np.stack([numbers[layer][start], numbers[layer + 1][end]], 1).ravel().tolist()
+        return {"units": units, "edges": edges}
+
+    def module(self, number: int, name: str) -> dict[str, Any]:
+        """Return what is known of a module."""
+        layers, blocks = len(self.hierarchy.sizes), self.blocks[number]
+        x, y = self.centre(blocks)
+        tagged = next((block for block in blocks if block.room), blocks[0])
+        return {
+            "name": name,
+            "text": composition(self.hierarchy.modules[number], layers),
+            "colour": module_colour(number),
+            "ink": _ink(number),
+            "ring": is_ring(number),
+            "units": len(self.hierarchy.modules[number]),
+            "centre": [self.x(x), self.y(y)],
+            "radius": self.radii[number],
+            "beside": round((min(block.box[1] for block in blocks) - x) * self.step, 1),
+            "tag": [self.x(tagged.box[0]) + 5, self.y((tagged.box[2] + tagged.box[3]) / 2)],
+            "areas": [
+                _rounded([(self.x(along), self.y(across)) for along, across in corners])
+                for corners in self.layout.areas(number)
+            ],
+            "ends": [self._end(block) for block in blocks if block.layer in (0, layers - 1)],
+        }
+
+    def _end(self, block: Block) -> dict[str, Any]:
+        """Return where the names of a module's inputs or outputs go."""
+        return {
+            "layer": block.layer,
+            "middle": self.x(float(block.along.min() + block.along.max()) / 2),
+            "width": round((block.box[1] - block.box[0]) * self.step, 1),
+            "depth": round((block.box[3] - block.box[2]) * self.rise, 1),
+            "pitch": round(block.pitch * self.step, 1),
+            "single": self.layout.lines[block.layer] == 1,
+        }
+
+
+def _layer_middles(layout: Layout) -> dict[int, float]:
+    return {block.layer: (block.box[2] + block.box[3]) / 2 for block in layout.blocks}
+
+
+def _radius(blocks: list[Block], name: str) -> float:
+    """Return how large a closed module is, in pixels; a short name fits into it."""
+    units = sum(len(block.units) for block in blocks)
+    return round(
+        max(min(34.0, 11.0 + 2.0 * math.sqrt(units)), 4.0 * len(name) + 4 if len(name) < 5 else 0.0), 1
+    )
+
+
+def _ink(module: int) -> str:
+    """Return black or white, whichever is easier to read on the colour of a module."""
+    parts = [int(module_colour(module)[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    light = sum(share * part**2.2 for share, part in zip((0.2126, 0.7152, 0.0722), parts, strict=True))
+    return "#000000" if light > 0.3 else "#ffffff"
+
+
+def _rounded(corners: list[tuple[float, float]], radius: float = 12.0) -> str:
+    """Return an SVG path around corners, which it rounds."""
+    points = np.array(corners)
+    parts: list[str] = []
+    for before, corner, after in zip(np.roll(points, 1, 0), points, np.roll(points, -1, 0), strict=True):
+        near = []
+        for other in (before, after):
+            length = float(np.hypot(*(other - corner)))
+            near.append(corner + (other - corner) * (min(radius / length, 0.5) if length else 0.0))
+        (x0, y0), (x, y), (x1, y1) = near[0], corner, near[1]
+        parts.append(f"{'L' if parts else 'M'}{x0:.1f} {y0:.1f}Q{x:.1f} {y:.1f} {x1:.1f} {y1:.1f}")
+    return "".join(parts) + "Z"

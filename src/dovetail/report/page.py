@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import re
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ from .._version import __version__
 from ..errors import DovetailError
 from ..io.write import write_whole
 from .browser_files import script, style
-from .chart_content import chart_content
+from .chart_frame import chart_content
 from .prose import paragraphs, prose_html
 from .table import Marks, table_html
 
@@ -259,3 +260,31 @@ def json_in_html(content: object) -> str:
         .replace("<", r"\u003c")
         .replace(">", r"\u003e")
     )
+
+
+@contextmanager
+def folded(page: Page, name: str, *, is_open: bool = False) -> Iterator[None]:
+    """Fold what is added to a page inside until the reader opens it; on paper it is open. Without a name it is as ever.
+
+    Parameters
+    ----------
+    page : Page
+        What is added to.
+    name : str
+        What stands in its place.
+    is_open : bool
+        Whether it is open at first.
+
+    Examples
+    --------
+    >>> page = Page("Long")
+    >>> with folded(page, "All numbers"):
+    ...     page.text("1, 2, 3")
+    >>> "<summary>All numbers</summary>" in page.to_html()
+    True
+    """
+    if name:
+        page.fragment(f"<details{' open' if is_open else ''}>\n<summary>{escape(name)}</summary>")
+    yield
+    if name:
+        page.fragment("</details>")

@@ -8,8 +8,11 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from ..errors import DovetailError
-from .headers import add_headers
-from .missing import MissingError
+from .safety import add_headers
+
+
+class MissingError(DovetailError):
+    """Something asked for by name that does not exist, or no longer does."""
 
 
 def answer_errors(app: FastAPI) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import DovetailError
-from .missing import MissingError
+from .errors import MissingError
 
 MOST_BYTES = 512 * 2**20
 """The largest file that is opened, unless a view asks for less."""

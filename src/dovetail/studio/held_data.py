@@ -12,7 +12,7 @@ from torch import Tensor
 from ..data import Split, load_here
 from ..data.dataset import Task
 from ..specialists.calibrate import some_of
-from .recent import Recent
+from .cache import Cache
 
 if TYPE_CHECKING:
     from .studio import Studio
@@ -61,7 +61,7 @@ class DataShelf:
     """
 
     def __init__(self) -> None:
-        self._held = Recent[HeldData](_MOST_HELD)
+        self._held = Cache[HeldData](_MOST_HELD)
         self._lock = threading.Lock()
 
     def get(self, name: str) -> HeldData:

@@ -1,4 +1,4 @@
-"""Long work beside the server: started, watched, cancelled; it goes on when the page is closed."""
+"""Jobs: long work beside the server, started, watched, cancelled; it goes on when the page is closed."""
 
 from __future__ import annotations
 
@@ -12,18 +12,35 @@ import sys
 import threading
 import time
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from pydantic import BaseModel
 
 from ..errors import DovetailError, unknown_name
 from ..io.fields import nan_to_null
-from .job_kinds import KINDS
-from .missing import MissingError
+from .errors import MissingError
+
+KINDS: dict[str, str] = {
+    "audit": "dovetail.studio.audit.job",
+    "demo": "dovetail.studio.bench.demo_job",
+    "recipe": "dovetail.studio.runs.job",
+}
+"""Modules by name of the job; each has ``run(settings: dict, tell: Tell)``, which returns the result as JSON."""
+
+
+class Tell(Protocol):
+    """How a job says how far it is."""
+
+    def __call__(self, done: float, total: float | None, note: str = "", partial: Any = None) -> None:
+        """Say that ``done`` of ``total`` is done; ``partial``, if given, is all that there is of the result so far."""
+
 
 _MOST_RUNNING = 2
+
 _MOST_KEPT = 20
+
 _LONGEST_LINE = 16 * 2**20
+
 _PATIENCE = 2.0
 """Seconds that a job has to end by itself when it is cancelled."""
 
@@ -145,7 +162,7 @@ class Jobs:
     >>> Jobs().get("nothing")
     Traceback (most recent call last):
     ...
-    dovetail.studio.missing.MissingError: there is no job 'nothing'; the studio keeps the last 20
+    dovetail.studio.errors.MissingError: there is no job 'nothing'; the studio keeps the last 20
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Who may ask: the person who started the studio, from a page of the studio, and nobody else.
+"""The studio's door: who may ask, and what every answer tells the browser not to do.
 
 A server on 127.0.0.1 can be reached by every program of this machine, and by every page that a browser on it has open.
 So each request must carry a token that only the terminal has shown, or the cookie that it was exchanged for; must have
@@ -18,12 +18,53 @@ from starlette.requests import cookie_parser
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from .headers import add_headers
-
 MOST_BODY = 4 * 2**20
 """Bytes that a request may have."""
 
 _HARMLESS = ("GET", "HEAD", "OPTIONS")
+
+# plotly makes a style element, empty, and fills it by script; this is the hash of nothing.
+_EMPTY_STYLE = "'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='"
+
+_POLICY = "; ".join(
+    (
+        "default-src 'none'",
+        "script-src 'self'",
+        f"style-src 'self' {_EMPTY_STYLE}",
+        "style-src-attr 'unsafe-inline'",
+        "img-src 'self' data: blob:",
+        "connect-src 'self'",
+        "font-src 'self'",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'none'",
+    )
+)
+
+_ALWAYS = {
+    "content-security-policy": _POLICY,
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+}
+
+_HEAD = (
+    '<!doctype html><html lang="en"><meta charset="utf-8"><title>Dovetail studio</title>'
+    '<link rel="icon" href="data:,">'
+)
+
+_ONWARD = f'{_HEAD}<meta http-equiv="refresh" content="0; url=/"></html>'
+
+_NO_TOKEN = (
+    "this studio needs its token; open the address that 'dovetail studio' has printed, with ?token= in it"
+)
+
+_NOT_OURS = (
+    "this request does not come from a page of the studio; open the address that 'dovetail studio' has printed, in a "
+    "browser of 2023 or later"
+)
 
 
 class RefusedError(Exception):
@@ -133,20 +174,6 @@ def _same(given: str, wanted: str) -> bool:
     return secrets.compare_digest(given.encode("utf-8", "replace"), wanted.encode())
 
 
-_HEAD = (
-    '<!doctype html><html lang="en"><meta charset="utf-8"><title>Dovetail studio</title>'
-    '<link rel="icon" href="data:,">'
-)
-_ONWARD = f'{_HEAD}<meta http-equiv="refresh" content="0; url=/"></html>'
-_NO_TOKEN = (
-    "this studio needs its token; open the address that 'dovetail studio' has printed, with ?token= in it"
-)
-_NOT_OURS = (
-    "this request does not come from a page of the studio; open the address that 'dovetail studio' has printed, in a "
-    "browser of 2023 or later"
-)
-
-
 async def read_body(headers: Headers, receive: Receive) -> bytes:
     """Return the whole body, or refuse one that is too long: by its header, or as soon as it is."""
     too_long = RefusedError(413, f"the request has more than {MOST_BODY // 2**20} MB; send less")
@@ -187,3 +214,13 @@ def _explain(refusal: RefusedError, path: str) -> Response:
     reason = str(refusal)
     content = f"{_HEAD}<h1>Not here</h1><p>{reason[0].upper()}{reason[1:]}.</p></html>"
     return HTMLResponse(content, status_code=refusal.status)
+
+
+def add_headers(headers: list[tuple[bytes, bytes]], path: str) -> list[tuple[bytes, bytes]]:
+    """Return the headers of an answer with those that keep it safe.
+
+    Only files of the studio itself may be kept by the browser, and it asks each time whether they are still the same.
+    """
+    wanted = {**_ALWAYS, "cache-control": "no-cache" if path.startswith("/static/") else "no-store"}
+    kept = [(name, value) for name, value in headers if name.decode("latin-1").lower() not in wanted]
+    return kept + [(name.encode(), value.encode()) for name, value in wanted.items()]

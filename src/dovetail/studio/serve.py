@@ -1,4 +1,4 @@
-"""The studio on this machine: find a port, say the address, serve until stopped."""
+"""The studio's server on this machine: find a port, say the address, serve until stopped."""
 
 from __future__ import annotations
 
@@ -9,17 +9,20 @@ import socket
 import threading
 import webbrowser
 from collections.abc import Callable
+from html import escape
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import uvicorn
 
 from ..errors import DovetailError
 from .app import create_app
 from .folder import StudioFolder
-from .landing import LandingPage
 
 _ADDRESS = "127.0.0.1"
+
 FIRST_PORT = 8765
+
 _TRIES = 50
 
 
@@ -110,3 +113,37 @@ def listen(port: int | None) -> socket.socket:
         except OSError as error:
             reason = os.strerror(error.errno) if error.errno else str(error)
     raise DovetailError(f"cannot listen on port {port}: {reason}; choose another, or 0 for any that is free")
+
+
+class LandingPage:
+    """A page in a private temporary folder that leads to an address.
+
+    Every user of a machine sees the arguments of every process, so an address with a token must not be one of them: the
+    browser is given the name of a file that only this user can read.
+
+    Parameters
+    ----------
+    address : str
+        Where it leads, token and all.
+
+    Attributes
+    ----------
+    url : str
+        What to open in the browser.
+    """
+
+    def __init__(self, address: str) -> None:
+        self._folder = TemporaryDirectory(prefix="dovetail-studio-", ignore_cleanup_errors=True)
+        path = Path(self._folder.name) / "open.html"
+        path.touch(0o600)  # before anything is in it
+        path.write_text(
+            '<!doctype html><html lang="en"><meta charset="utf-8"><title>Dovetail studio</title>'
+            f'<meta http-equiv="refresh" content="0; url={escape(address)}">'
+            f'<a href="{escape(address)}">To the studio</a></html>\n',
+            "utf-8",
+        )
+        self.url = path.as_uri()
+
+    def close(self) -> None:
+        """Delete the page; done twice it does no harm."""
+        self._folder.cleanup()

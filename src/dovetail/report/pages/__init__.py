@@ -1,10 +1,10 @@
-"""Which sections a report has: one file for each kind of thing that it is about."""
+"""Pages of reports: one file for each kind of thing that a report is about, with its sections."""
 
 from __future__ import annotations
 
-from .audit_page import audit_page
-from .parts_page import parts_page
-from .run_page import run_page
-from .sculpture_page import sculpture_page
+from .audit import audit_page
+from .parts import parts_page
+from .run import run_page
+from .sculpture import sculpture_page
 
 __all__ = ["audit_page", "parts_page", "run_page", "sculpture_page"]

@@ -15,7 +15,7 @@ from ...errors import FileFormatError
 from ...graph.matrices import PASS_MODULE, WAYS
 from ...graph.read import EXAMPLE
 from ...io.provenance import provenance
-from ..job_kinds import Tell
+from ..jobs import Tell
 from ..networks.limits import check_bytes, check_part, check_shapes
 from .settings import AuditSettings
 from .shown import audit_shown, null_shown

@@ -12,7 +12,7 @@ from ...cluster.audit_folder import FILE
 from ...errors import FileFormatError
 from ..folder import FoundFile
 from ..jobs import JobState
-from ..networks.listing import NetworkList
+from ..networks.files import NetworkList
 from ..studio import StudioOf
 from .settings import ENDINGS, AuditSettings, Setting, settings_of_form
 from .shown import audit_shown

@@ -12,7 +12,7 @@ from ...cluster.source import chain_text
 from ...cluster.verdict import verdict
 from ...errors import FileFormatError
 from ...io.fields import nan_to_null
-from ...report.chart_content import chart_content
+from ...report.chart_frame import chart_content
 from ...report.charts_cluster import composition_chart, null_chart
 
 _MOST_NODES = 10_000_000

@@ -1,23 +1,26 @@
-"""What the bench sends to the page."""
+"""What the bench sends to the page, with the Python and the command line that do the same."""
 
 from __future__ import annotations
 
 import math
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel
 
 from ...data import presence
-from ...report.chart_content import chart_content
+from ...report.chart_frame import chart_content
 from ...report.charts import confusion_chart, per_class_chart
 from ...specialists import Composite
 from ...specialists.score import Score
 from .bench import Measured
-from .compatibilities import FitTable
+from .composing import ABOUT, FitTable, offered
 from .groups import Group, group_specialists, record_of
-from .listing import Found, Inventory
-from .methods import ABOUT, offered
-from .same_code import SameCode
+from .parts import Found, Inventory
+
+FILE = "composite.safetensors"
 
 
 class SpecialistCard(BaseModel):
@@ -169,10 +172,11 @@ def _class_names(found: Found) -> list[str]:
     return [found.manifest.basis.classes[number] for number in sorted(rewarded)]
 
 
-def measurement_answer(measured: Measured, code: SameCode) -> Measurement:
-    """Return a measurement with its charts."""
+def measurement_answer(measured: Measured, paths: Sequence[Path], method: str | None) -> Measurement:
+    """Return a measurement with its charts, and how to do the same with some files and a method."""
     part, score = measured.part, measured.score
     numbers: dict[str, Any] = {} if score is None else score.to_dict()
+    data = None if score is None else measured.data
     return Measurement(
         classes=list(part.classes), knows=[part.classes[number] for number in part.rewarded],
         method=part.method if isinstance(part, Composite) else None, specialists=len(part.specialists),
@@ -182,7 +186,7 @@ def measurement_answer(measured: Measured, code: SameCode) -> Measurement:
         class_accuracy=numbers.get("class_accuracy", []), class_entropy=numbers.get("class_entropy", []),
         confusion=None if score is None else chart_content(confusion_chart(score)),
         per_class=None if score is None else chart_content(per_class_chart(score)),
-        python=code.python, command=code.command,
+        python=same_python(paths, method, data), command=same_command(paths, method, data),
     )  # fmt: skip
 
 
@@ -198,3 +202,51 @@ def fits_answer(table: FitTable) -> Fits:
         pairs=[(a, b, None, fit) if isinstance(fit, str) else (a, b, fit, "") for a, b, fit in table.pairs],
         total=table.total,
     )
+
+
+def same_python(paths: Sequence[Path], method: str | None, data: str | None) -> str:
+    """Return the Python that composes files, measures the composite and saves it.
+
+    Parameters
+    ----------
+    paths : sequence of Path
+        The files.
+    method : str or None
+        How to put them together; None for one composite that is taken as it is.
+    data : str or None
+        What to measure on; None where that cannot be loaded by name.
+    """
+    lines = ["import dovetail as dt", ""]
+    if data is not None:
+        lines.append(f"data = dt.load({data!r})")
+    if method is None:
+        lines.append(f"composite = dt.open({str(paths[0])!r})")
+    else:
+        inputs = ", inputs=data.train.x" if method == "calibrated" and data is not None else ""
+        lines += ["files = [", *(f"    {str(path)!r}," for path in paths), "]"]
+        lines.append(f"composite = dt.compose([dt.open(file) for file in files], {method!r}{inputs})")
+    if data is not None:
+        lines.append("print(composite.evaluate(data.test))")
+    if method is not None:
+        lines.append(f"composite.save({FILE!r})")
+    return "\n".join(lines)
+
+
+def same_command(paths: Sequence[Path], method: str | None, data: str | None) -> str:
+    r"""Return the command that does the same as `same_python`.
+
+    Examples
+    --------
+    >>> print(same_command([Path("a.safetensors"), Path("b.safetensors")], "sum", "digits"))
+    dovetail compose \
+      a.safetensors \
+      b.safetensors \
+      --method sum --evaluate digits -o composite.safetensors
+    """
+    options = [] if method is None else [f"--method {method}"]
+    if data is not None:
+        options.append(f"--evaluate {shlex.quote(data)}")
+    if method is not None:
+        options.append(f"-o {FILE}")
+    lines = ["dovetail compose", *(shlex.quote(str(path)) for path in paths), " ".join(options)]
+    return " \\\n  ".join(line for line in lines if line)

@@ -16,17 +16,13 @@ from ...specialists.compose import clash_in
 from ...specialists.composite import Method
 from ...specialists.score import score_logits
 from ...specialists.suitable_data import check_data, data_note
+from ..cache import Cache
 from ..folder import StudioFolder
 from ..held_data import DataShelf, HeldData, shelf_of
-from ..recent import Recent
 from ..studio import Studio
-from .compatibilities import Compatibilities, FitTable
-from .first_fit import FIRST_SAMPLES, first_fit
-from .forward import Outputs
-from .listing import Catalogue, Inventory
-from .methods import put_together
-from .opened import OpenedParts
-from .same_code import SameCode, same_code
+from .composing import FIRST_SAMPLES, Compatibilities, FitTable, first_fit, put_together
+from .logits import Outputs
+from .parts import Catalogue, Inventory, OpenedParts
 
 PATIENCE = 0.05
 """Seconds of computing after which an answer goes out with what is known; the page asks again for the rest."""
@@ -73,10 +69,10 @@ class Bench:
         self._data = data or DataShelf()
         self._outputs = Outputs()
         self._fits = Compatibilities()
-        self._fitted = Recent[Composite](_MOST_FITTED)
-        self._begun = Recent[bool](_MOST_SCORES)
-        self._scores = Recent[Score](_MOST_SCORES)
-        self._clashes = Recent[str](_MOST_SCORES)
+        self._fitted = Cache[Composite](_MOST_FITTED)
+        self._begun = Cache[bool](_MOST_SCORES)
+        self._scores = Cache[Score](_MOST_SCORES)
+        self._clashes = Cache[str](_MOST_SCORES)
         self._lock = threading.Lock()
 
     def inventory(self) -> Inventory:
@@ -172,11 +168,6 @@ class Bench:
                 return composite.save(path)
             except DovetailError as error:
                 raise DovetailError(str(error).replace(f"{self.folder.root}/", "")) from None
-
-    def code(self, files: list[str], method: Method | None, measured: Measured) -> SameCode:
-        """Return the Python and the command line that do what was measured."""
-        data = measured.data if measured.score is not None else None
-        return same_code([self.folder.resolve(file) for file in dict.fromkeys(files)], method, data)
 
     def _data_of(self, part: Part) -> tuple[HeldData | None, str]:
         try:

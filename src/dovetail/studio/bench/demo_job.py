@@ -7,7 +7,7 @@ from typing import Any
 from ...data import load
 from ...demo import EPOCHS, NET, PATIENCE
 from ...specialists import train_specialists
-from ..job_kinds import Tell
+from ..jobs import Tell
 
 _TOGETHER = 2
 """Networks that train at once: all ten would be quicker still, but nobody would see how far they are."""

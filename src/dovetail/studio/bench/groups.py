@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ...specialists.basis import Basis
 from ...specialists.specialist import Record
-from .listing import Found
+from .parts import Found
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 from fastapi import APIRouter
@@ -9,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ...specialists.composite import Method
 from ..jobs import JobState
-from ..studio import StudioOf
+from ..studio import Studio, StudioOf
 from .answers import (
     Fits,
     Measurement,
@@ -79,17 +80,15 @@ def parts(studio: StudioOf) -> Parts:
 @router.post("/measure")
 def measure(ticked: Ticked, studio: StudioOf) -> Measurement:
     """Put specialists together and measure them on the test split; on part of it first, where that takes long."""
-    bench = studio.only(bench_of)
-    measured = bench.measure(ticked.files, ticked.method)
-    return measurement_answer(measured, bench.code(ticked.files, ticked.method, measured))
+    measured = studio.only(bench_of).measure(ticked.files, ticked.method)
+    return measurement_answer(measured, _paths(studio, ticked.files), ticked.method)
 
 
 @router.post("/look")
 def look(one: OneFile, studio: StudioOf) -> Measurement:
     """Measure a composite, or one specialist, as its file has it."""
-    bench = studio.only(bench_of)
-    measured = bench.look(one.file)
-    return measurement_answer(measured, bench.code([one.file], None, measured))
+    measured = studio.only(bench_of).look(one.file)
+    return measurement_answer(measured, _paths(studio, [one.file]), None)
 
 
 @router.post("/scores")
@@ -126,3 +125,7 @@ def train_demo(studio: StudioOf) -> JobState:
             return job
     settings = {"folder": str(studio.folder.resolve(DEMO_FOLDER))}
     return studio.jobs.start("demo", "Training ten specialists of digits", settings)
+
+
+def _paths(studio: Studio, files: list[str]) -> list[Path]:
+    return [studio.folder.resolve(file) for file in dict.fromkeys(files)]

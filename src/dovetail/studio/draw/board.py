@@ -1,27 +1,118 @@
-"""The draw view's answers: drawings and test images, asked of specialists and their composite."""
+"""The draw view's answers: drawings and test images, asked of specialists and their composite, the hardest first."""
 
 from __future__ import annotations
 
 import threading
+from dataclasses import dataclass
 
-from torch import Tensor
+import torch
+from torch import Tensor, nn
 
+from ...data.dataset import is_finite
 from ...errors import DataError
-from ...specialists import Composite, Specialist
+from ...specialists import Composite, Part, Specialist, max_entropy, mix_logits
 from ...specialists.composite import Method
 from ...specialists.suitable_data import data_note
 from ..bench.bench import Bench, bench_of
+from ..cache import Cache
 from ..held_data import HeldData
-from ..recent import Recent
 from ..studio import Studio
-from .answers import Drawn, Hard, HardList, Said, said
-from .asking import Asker
+from .answers import Drawn, Hard, HardList, Range, Said, check_image, picture_of, range_of, said
 from .pad import read_ink
-from .pictures import Range, check_image, picture_of, range_of
 from .preparations import prepared
-from .ranking import Ranking, rank
+
+_MOST_BYTES = 512 * 2**20
 
 _MOST_RANKINGS = 8
+
+
+@dataclass(frozen=True, eq=False)
+class Ranking:
+    """Samples from the worst to the best.
+
+    Attributes
+    ----------
+    order : Tensor
+        Their places in the split.
+    loss : Tensor
+        By place: for classes that the composite knows, how far it is from the true class; for others, how far it is
+        from undecided.
+    mistaken : Tensor
+        By place: whether the class is known and another one was said.
+    target : Tensor
+        By place: the true class.
+    """
+
+    order: Tensor
+    loss: Tensor
+    mistaken: Tensor
+    target: Tensor
+
+    def chosen(self, number: int | None, only_mistakes: bool) -> Tensor:
+        """Return the places of samples of one class, or of mistakes only, in order."""
+        keep = torch.ones(len(self.order), dtype=torch.bool)
+        if number is not None:
+            keep &= self.target[self.order] == number
+        if only_mistakes:
+            keep &= self.mistaken[self.order]
+        return self.order[keep]
+
+
+def rank(logits: Tensor, target: Tensor, rewarded: tuple[int, ...]) -> Ranking:
+    """Return samples by their max-entropy loss, the largest first.
+
+    Examples
+    --------
+    Right, wrong, undecided as it should be, and sure where it should not:
+
+    >>> logits = torch.tensor([[9.0, 0, 0], [0, 9.0, 0], [0, 0, 0], [9.0, 0, 0]])
+    >>> ranking = rank(logits, torch.tensor([0, 0, 2, 2]), (0, 1))
+    >>> ranking.order.tolist(), ranking.mistaken.tolist()
+    ([1, 3, 0, 2], [False, True, False, False])
+    """
+    known = torch.zeros(logits.shape[1], dtype=torch.bool)
+    known[list(rewarded)] = True
+    loss = max_entropy(logits.double(), target, known)
+    mistaken = known[target] & (logits.argmax(1) != target)
+    return Ranking(loss.argsort(descending=True, stable=True), loss, mistaken, target)
+
+
+class Asker:
+    """Networks that were asked lately, ready to be asked again."""
+
+    def __init__(self) -> None:
+        self._networks = Cache[nn.Module](_MOST_BYTES, _bytes)
+        self._lock = threading.Lock()
+
+    def ask(self, members: list[Specialist], composite: Composite, x: Tensor) -> Tensor:
+        """Return log-probabilities for one input: a row for the composite, and then one for each member.
+
+        Raises
+        ------
+        DataError
+            When weights are so large that a network gives no numbers.
+        """
+        with self._lock, torch.no_grad():
+            each = {member.digest: self._logits(member, x) for member in members}
+            if composite.method == "logits":
+                ordered = torch.stack([each[member.digest] for member in composite.specialists])
+                together = mix_logits(ordered, composite.shares)
+            else:
+                together = self._logits(composite, x)
+            rows = torch.stack([together, *(each[member.digest] for member in members)])
+        if not is_finite(rows):
+            raise DataError(
+                "these networks give NaN or infinity for this input; leave out those with huge weights"
+            )
+        return rows.double().log_softmax(1)
+
+    def _logits(self, part: Part, x: Tensor) -> Tensor:
+        logits: Tensor = self._networks.get(part.digest, part.module)(x)
+        return logits[0]
+
+
+def _bytes(network: nn.Module) -> int:
+    return sum(tensor.nbytes for tensor in network.state_dict().values())
 
 
 class Board:
@@ -30,8 +121,8 @@ class Board:
     def __init__(self, bench: Bench) -> None:
         self.bench = bench
         self._asker = Asker()
-        self._rankings = Recent[Ranking](_MOST_RANKINGS)
-        self._ranges = Recent[Range](2)
+        self._rankings = Cache[Ranking](_MOST_RANKINGS)
+        self._ranges = Cache[Range](2)
         self._lock = threading.Lock()
 
     def drawn(self, files: list[str], method: Method, ink: str) -> Drawn:

@@ -1,8 +1,11 @@
-"""How much the view opens, groups and draws, so that every answer comes soon and no file fills the memory."""
+"""Limits on what the view opens, groups and draws, so that every answer comes soon and no file fills the memory."""
 
 from __future__ import annotations
 
 import math
+import os
+import struct
+import zipfile
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -11,18 +14,34 @@ from ...errors import FileFormatError
 from ...specialists.basis import Basis
 from ...specialists.files import read_file_manifest
 from ...specialists.networks import network_of
-from .archive import unpacked_bytes
 
 MOST_BYTES = 256 * 2**20
 """Of a file of weights."""
+
 MOST_TEXT_BYTES = 8 * 2**20
 """Of a file with modules as JSON."""
+
 MOST_WEIGHTS = 40_000_000
 """In a network once it is unpacked: sparse files can hold networks that are far larger than they are."""
+
 MOST_UNITS, MOST_EDGES = 1_500, 20_000
 """In a drawing."""
+
 MOST_NEIGHBOURS = 16
 """That are listed of a unit, the strongest first."""
+
+_MOST_DIRECTORY_BYTES = 4 * 2**20
+"""Of the list of entries at the end: some forty thousand tensors. Python takes a second for that many."""
+
+# The format's last two records, and where each says how long the list of entries is.
+_END, _END_SIGN, _END_LENGTH = 22, b"PK\x05\x06", struct.Struct("<12xL")
+
+_LARGE, _LARGE_SIGN, _LARGE_LENGTH = 56, b"PK\x06\x06", struct.Struct("<40xQ")
+
+_BETWEEN = 20
+"""Bytes of a record between the two, which says where the first is."""
+
+_LONGEST_COMMENT = 2**16
 
 
 def check_bytes(path: Path, most: int = MOST_BYTES) -> None:
@@ -66,3 +85,36 @@ def dense_shapes(widths: Sequence[int]) -> list[tuple[int, int]]:
     [(24, 4), (2, 24)]
     """
     return [(after, before) for before, after in pairwise(widths)]
+
+
+def unpacked_bytes(path: Path) -> int | None:
+    """Return how many bytes an archive unpacks to; None for a file that is none.
+
+    Raises
+    ------
+    FileFormatError
+        When the archive is damaged, or has far more entries than a network has tensors.
+    """
+    if not zipfile.is_zipfile(path):
+        return None
+    if _directory_bytes(path) > _MOST_DIRECTORY_BYTES:
+        raise FileFormatError(f"{path.name!r} has more entries than a network has tensors")
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return sum(entry.file_size for entry in archive.infolist())
+    except (zipfile.BadZipFile, ValueError, NotImplementedError, struct.error) as error:
+        raise FileFormatError(f"{path.name!r} is damaged or cut short ({str(error)[:100]})") from error
+
+
+def _directory_bytes(path: Path) -> int:
+    """Return how long an archive's list of entries is, by whichever of its last records says more."""
+    with path.open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - _LARGE - _BETWEEN - _END - _LONGEST_COMMENT))
+        tail = file.read()
+    end = len(tail) - _END if tail[-_END:].startswith(_END_SIGN) else tail.rfind(_END_SIGN)
+    (length,) = _END_LENGTH.unpack_from(tail, end)
+    large = end - _BETWEEN - _LARGE  # of archives with more than the short record can say
+    if large >= 0 and tail.startswith(_LARGE_SIGN, large):
+        length = max(length, _LARGE_LENGTH.unpack_from(tail, large)[0])
+    return int(length)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -18,16 +18,27 @@ from ...io.checkpoint import is_safetensors
 from ...io.fields import take, whole
 from ...io.header import read_header
 from ...sculpting import Hierarchy, Sculpture, open_sculpture
+from ...sculpting.modules.hierarchy import Unit
+from ...sculpting.modules.reach import used_units
 from ...sculpting.pruning.start import perceptron_of
 from ...sculpting.sculpture import SCHEMA as SCULPTURE
 from ...specialists import Composite, Specialist, open_file
+from ...specialists.fitting import in_own_slots
 from ...specialists.manifest import SCHEMA as PART
 from ...specialists.networks import network_of
+from ...specialists.part import Part
 from ...specialists.suitable_data import check_data, data_note
 from ..held_data import DataShelf
-from .limits import MOST_BYTES, MOST_TEXT_BYTES, check_bytes, check_part, check_shapes, dense_shapes
+from .limits import (
+    MOST_BYTES,
+    MOST_TEXT_BYTES,
+    MOST_WEIGHTS,
+    check_bytes,
+    check_part,
+    check_shapes,
+    dense_shapes,
+)
 from .network import Network, matrices_of
-from .owners import owners_of
 from .yardstick import Yardstick, of_boolean, of_data, of_nothing
 
 
@@ -171,3 +182,24 @@ def _chain(tensors: Mapping[str, Tensor]) -> tuple[tuple[Layer, ...], str]:
         if not np.isfinite(matrix).all():
             return (), f"{layer.weight!r} holds numbers that are not finite, or too large."
     return found, ""
+
+
+def owners_of(part: Part, chain: Sequence[Layer]) -> dict[str, frozenset[Unit]]:
+    """Return the hidden units and the outputs of each specialist by what it knows, and the inputs as one more group.
+
+    Nothing where specialists share hidden units.
+    """
+    members = part.specialists
+    size = sum(layer.inputs * layer.units for layer in chain)
+    if len(members) < 2 or not chain or not in_own_slots(members) or size * len(members) > MOST_WEIGHTS:
+        return {}
+    owned: dict[str, frozenset[Unit]] = {}
+    for member in members:
+        edges = [matrix != 0 for matrix in matrices_of(member.state_dict(), chain)]
+        used = used_units(edges)
+        hidden = {(layer, unit) for layer in range(1, len(chain)) for unit in used[layer].tolist()}
+        owned[member.knows] = frozenset(hidden.union((len(chain), number) for number in member.rewarded))
+    units = sum(map(len, owned.values()))
+    if len(frozenset().union(*owned.values())) < units or len(owned) < len(members):
+        return {}
+    return owned | {"inputs": frozenset((0, unit) for unit in range(chain[0].inputs))}

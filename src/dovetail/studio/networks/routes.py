@@ -10,11 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from ...errors import SpecError
 from ..held_data import shelf_of
 from ..studio import StudioOf
+from .files import NetworkFiles, NetworkList, OpenedNetworks
 from .grouping import Grouping, Groups
-from .listing import NetworkFiles, NetworkList
-from .neighbours import UnitFacts, unit_facts
-from .opened import OpenedNetworks
-from .picture import Picture, picture_of
+from .picture import Picture, UnitFacts, picture_of, unit_facts
 from .taking_out import WithoutModule, without_module
 
 router = APIRouter(prefix="/api/networks", tags=["networks"])

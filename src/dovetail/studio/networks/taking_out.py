@@ -15,11 +15,10 @@ from torch import Tensor
 
 from ...sculpting.drawing.style import composition
 from ...sculpting.modules.hierarchy import Hierarchy, Unit
+from ..errors import MissingError
 from ..held_data import DataShelf
-from ..missing import MissingError
-from .measuring import Measured, is_broken, measured
 from .network import Network, inputs_per_unit
-from .yardstick import Measure
+from .yardstick import Measure, Measured, is_broken, measured
 
 
 class OutputWithout(BaseModel):

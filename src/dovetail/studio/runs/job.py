@@ -6,7 +6,7 @@ from typing import Any
 
 from ...engine import reproduce
 from ...engine.run import reasons
-from ..job_kinds import Tell
+from ..jobs import Tell
 
 
 def run(settings: dict[str, Any], tell: Tell) -> dict[str, Any]:

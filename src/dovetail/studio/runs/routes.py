@@ -16,10 +16,9 @@ from ...recipes import find_recipe, recipes
 from ..folder import Listing
 from ..jobs import JobState
 from ..studio import StudioOf
-from .found_run import find_run
-from .pictures import FigureFile, figures_of, read_figure, remarks_of
+from .run_folder import find_run
 from .shelf import DamagedRun, MadeWith, RunState, Shelf
-from .tables import ShownTable
+from .shown import FigureFile, ShownTable, figures_of, read_figure, remarks_of
 
 router = APIRouter(prefix="/api/runs", tags=["runs"])
 

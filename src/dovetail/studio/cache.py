@@ -1,20 +1,21 @@
-"""A memory with a limit: what was not used for longest goes first."""
+"""Memories with a limit: what was not used for longest goes first; one of them is safe for threads."""
 
 from __future__ import annotations
 
-from collections import OrderedDict
+import threading
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Hashable
 from typing import Any, Generic, TypeVar
 
 Value = TypeVar("Value")
 
 
-def one(_: Any) -> int:
+def _one(_: Any) -> int:
     """Return what a value counts where all count the same."""
     return 1
 
 
-class Recent(Generic[Value]):
+class Cache(Generic[Value]):
     """The values that were used last, by key.
 
     Parameters
@@ -28,14 +29,14 @@ class Recent(Generic[Value]):
 
     Examples
     --------
-    >>> numbers = Recent[int](limit=2)
+    >>> numbers = Cache[int](limit=2)
     >>> for key in "abac":
     ...     number = numbers.get(key, lambda: 0)
     >>> [numbers.find(key) for key in "abc"]
     [0, None, 0]
     """
 
-    def __init__(self, limit: int, weigh: Callable[[Value], int] = one, least: int = 1) -> None:
+    def __init__(self, limit: int, weigh: Callable[[Value], int] = _one, least: int = 1) -> None:
         self.limit = limit
         self._least = least
         self._weigh = weigh
@@ -70,3 +71,47 @@ class Recent(Generic[Value]):
     def items(self) -> list[tuple[Hashable, Value]]:
         """Return all keys and values, the one that was not used for longest first."""
         return list(self._values.items())
+
+
+class SharedCache(Generic[Value]):
+    """A cache that many threads ask at once: whoever asks for a value that is being made waits for it.
+
+    Parameters
+    ----------
+    limit : int
+        How many to keep; or how much, where they are weighed.
+    weigh : callable, optional
+        Returns what a value counts. It must not change.
+
+    Examples
+    --------
+    >>> numbers = SharedCache[int](limit=2)
+    >>> numbers.get("a", lambda: 1), numbers.get("a", lambda: 2)
+    (1, 1)
+    """
+
+    def __init__(self, limit: int, weigh: Callable[[Value], int] = _one) -> None:
+        self._values = Cache[Value](limit, weigh)
+        self._lock = threading.Lock()
+        self._making: dict[Hashable, threading.Lock] = {}
+        self._wanted: Counter[Hashable] = Counter()
+
+    def get(self, key: Hashable, make: Callable[[], Value]) -> Value:
+        """Return the value of a key, made if it is not there; one that cannot be made is tried by each in turn."""
+        with self._lock:
+            making = self._making.setdefault(key, threading.Lock())
+            self._wanted[key] += 1
+        try:
+            with making:  # not the lock of all: a large file must not hold up the others
+                with self._lock:
+                    found = self._values.find(key)
+                if found is None:
+                    found = make()
+                    with self._lock:
+                        self._values.keep(key, found)
+                return found
+        finally:
+            with self._lock:
+                self._wanted[key] -= 1
+                if not self._wanted[key]:
+                    del self._wanted[key], self._making[key]

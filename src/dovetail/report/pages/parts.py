@@ -12,17 +12,10 @@ from ...population.progress import FitProgress
 from ...specialists import Composite, Part, Score, Specialist
 from ...specialists.suitable_data import check_data, data_note
 from ..page import Page
-from ..sections import (
-    add_composites,
-    add_confusions,
-    add_made,
-    add_merge_curves,
-    add_paths,
-    add_specialists,
-)
-from ..sections.made import distinct_text
 from ..sources import PartsSource
 from ..team_measures import STEPS, TeamMeasures, measure_team, teams_of
+from .made import add_made, distinct_text
+from .part_sections import add_composites, add_confusions, add_merge_curves, add_paths, add_specialists
 
 _MOST_TEAMS = 6
 """That are measured."""

@@ -1,19 +1,20 @@
-"""How it was made: settings, versions, seeds, hardware and times, as far as the files know."""
+"""The section on how things were made: settings, versions, seeds, hardware and times, as far as the files know."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from ..fold import folded
-from ..page import Page
+from ..page import Page, folded
 from ..table import LONG, Marks
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _LONGEST, _LONGEST_LIST = 600, 80
+
 _MOST_VALUES = 12
+
 _WIDE = 60
 """Characters from which a value may break over lines."""
 

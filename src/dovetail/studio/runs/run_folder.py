@@ -1,20 +1,24 @@
-"""A run folder that was named: whose run it is, and of which units."""
+"""A run folder that was named: whose run it is, of which units, and which of them are finished."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from operator import itemgetter
 from pathlib import Path
 from typing import cast
 
+from ...engine import results_file
 from ...engine.costs import unit_seconds
 from ...engine.run_folder import CONFIG, read_config
 from ...errors import FileFormatError
-from ...recipes import Recipe, Unit, find_recipe
+from ...recipes import Finished, Recipe, Unit, find_recipe
 from ...recipes.recipe import Scale, check_scale
+from ..cache import SharedCache
 from ..folder import StudioFolder
 
-_MOST_BYTES = 2**16
+_MOST_CONFIG_BYTES = 2**16
 """The largest ``config.yaml`` that is opened; one of a run has a few lines."""
 
 
@@ -60,7 +64,7 @@ def find_run(folder: StudioFolder, name: str) -> FoundRun:
     DovetailError
         When there is none, or its recipe is not known.
     """
-    config = folder.existing(inside(name, CONFIG), _MOST_BYTES)
+    config = folder.existing(inside(name, CONFIG), _MOST_CONFIG_BYTES)
     try:
         said = read_config(config.parent)
     except FileFormatError as error:
@@ -93,3 +97,46 @@ def units_of(recipe: str, scale: Scale) -> tuple[Unit, ...]:
 def costs_of(recipe: str, scale: Scale) -> dict[str, float]:
     """Return what each unit of a recipe should cost, by its key: seconds of one core, to weigh them with."""
     return {unit.key: unit_seconds(unit, "cpu") for unit in units_of(recipe, scale)}
+
+
+_MOST_RESULT_BYTES = 64 * 2**20
+"""Of a file that is read, and of all files whose units are kept in memory."""
+
+
+class Results:
+    """What ``results.jsonl`` files hold, by their folder.
+
+    Parameters
+    ----------
+    folder : StudioFolder
+        Where they are.
+    """
+
+    def __init__(self, folder: StudioFolder) -> None:
+        self._folder = folder
+        self._kept = SharedCache[tuple[int, Mapping[str, Finished]]](_MOST_RESULT_BYTES, itemgetter(0))
+
+    def of(self, folder: Path) -> Mapping[str, Finished]:
+        """Return the finished units of a folder by key; none where there is no file."""
+        named = folder / results_file.NAME
+        if not named.exists():
+            return {}
+        path = self._folder.existing(self._folder.relative(named), _MOST_RESULT_BYTES)
+        status = path.stat()
+        key = (path, status.st_mtime_ns, status.st_size)
+        return self._kept.get(key, lambda: (status.st_size, self._read(path)))[1]
+
+    def _read(self, path: Path) -> Mapping[str, Finished]:
+        try:
+            return results_file.read_results(path)
+        except (RecursionError, OverflowError) as error:  # JSON that is deeper or larger than any of ours
+            raise FileFormatError(
+                f"{self._folder.relative(path)!r} is damaged; run the recipe again"
+            ) from error
+
+    def changed(self, folder: Path) -> float | None:
+        """Return when the last unit was added, in seconds since 1970; nothing before the first."""
+        try:
+            return (folder / results_file.NAME).stat().st_mtime
+        except OSError:
+            return None

@@ -1,4 +1,4 @@
-"""Logits of composites from what is known of their members.
+"""Logits of specialists and composites for a test split, computed only as far as asked for, from what is known already.
 
 A perceptron's first layer is linear, so what it gives for a sum of weights is the sum of what it gives for each: only
 the small rest of the network is computed anew when a specialist is ticked. Averaged logits are averages of what the
@@ -7,6 +7,7 @@ members gave. All other composites are run as the networks that they are.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 import torch
@@ -14,21 +15,95 @@ from torch import Tensor, nn
 
 from ...specialists import Composite, Part, Specialist, mix_logits
 from ...specialists.networks import network_of
+from ..cache import Cache
 from ..held_data import HeldData
-from ..recent import Recent
-from .rows import Rows
+
+_FIRST, _MOST = 32, 1000
+"""How many samples are computed to learn how long one takes, and at most in one go (well inside fast memory)."""
 
 Forward = Callable[[int, int], Tensor]
 """Logits of the samples from a first to before a last."""
 
 HIDDEN_BYTES = 512 * 2**20
+
 BEGUN_BYTES = 256 * 2**20
+
 LOGIT_BYTES = 128 * 2**20
 """Limits of what is remembered: 26 perceptrons of 512 hidden units on 10,000 samples; the networks of composites that
 are still being measured; and the logits of hundreds that are done."""
 
 _LEAST_BEGUN = 2
 """The page asks for a composite and for the cards' own scores in turn: neither may push out the other."""
+
+
+class Rows:
+    """A row for each sample; those up to ``done`` are known.
+
+    Parameters
+    ----------
+    samples, width : int
+        Shape of the whole.
+    compute : callable
+        Returns the rows from a first to before a last sample.
+    tools : int
+        Bytes that it takes to compute them; they are free again when all rows are known.
+
+    Examples
+    --------
+    >>> rows = Rows(10, 1, lambda start, stop: torch.arange(start, stop)[:, None].float())
+    >>> rows.up_to(4).sum(), rows.done
+    (tensor(6.), 4)
+    >>> rows.advance(seconds=1)
+    >>> rows.complete
+    True
+    """
+
+    def __init__(
+        self, samples: int, width: int, compute: Callable[[int, int], Tensor], tools: int = 0
+    ) -> None:
+        self._values = torch.empty(samples, width)
+        self._compute = compute
+        self._tools = tools
+        self.done = 0
+
+    def nbytes(self) -> int:
+        """Memory of all rows, known or not."""
+        return self._values.nbytes
+
+    def nbytes_begun(self) -> int:
+        """Memory of all rows, and of what it takes to compute them."""
+        return self._values.nbytes + self._tools
+
+    @property
+    def complete(self) -> bool:
+        """Whether all rows are known."""
+        return self.done == len(self._values)
+
+    def up_to(self, stop: int) -> Tensor:
+        """Return the rows before ``stop``; what is missing is computed."""
+        if stop > self.done:
+            with torch.no_grad():
+                self._values[self.done : stop] = self._compute(self.done, stop)
+            self.done = stop
+            if self.complete:
+                self._compute = _nothing_left  # and with it goes all that it needed
+        return self._values[:stop]
+
+    def advance(self, seconds: float) -> None:
+        """Compute at least some more rows, for about as long as is given."""
+        begun, step = time.perf_counter(), _FIRST
+        while not self.complete:
+            before = time.perf_counter()
+            self.up_to(min(len(self._values), self.done + step))
+            now = time.perf_counter()
+            left = seconds - (now - begun)
+            if left <= 0:
+                return
+            step = max(1, min(_MOST, int(step * left / max(now - before, 1e-6))))
+
+
+def _nothing_left(start: int, stop: int) -> Tensor:
+    raise AssertionError(f"rows {start} to {stop} were known")
 
 
 class Outputs:
@@ -46,9 +121,9 @@ class Outputs:
         begun_bytes: int = BEGUN_BYTES,
         logit_bytes: int = LOGIT_BYTES,
     ) -> None:
-        self._hidden = Recent[Rows](hidden_bytes, Rows.nbytes)
-        self._begun = Recent[Rows](begun_bytes, Rows.nbytes_begun, least=_LEAST_BEGUN)
-        self._logits = Recent[Rows](logit_bytes, Rows.nbytes)
+        self._hidden = Cache[Rows](hidden_bytes, Rows.nbytes)
+        self._begun = Cache[Rows](begun_bytes, Rows.nbytes_begun, least=_LEAST_BEGUN)
+        self._logits = Cache[Rows](logit_bytes, Rows.nbytes)
 
     def logits(self, part: Part, data: HeldData) -> Rows:
         """Return the logits, divided by the temperature, of a part for the samples of a test split."""

@@ -1,4 +1,4 @@
-"""The files in the studio's folder that may hold a network, and what is wrong with those that cannot be opened."""
+"""Files in the studio's folder that may hold a network: listed with what is wrong with them, and kept once opened."""
 
 from __future__ import annotations
 
@@ -15,15 +15,22 @@ from ...io.header import read_header
 from ...sculpting.modules.hierarchy_json import SCHEMA as MODULES
 from ...sculpting.sculpture import SCHEMA as SCULPTURE
 from ...specialists.manifest import SCHEMA as PART
+from ..cache import SharedCache
 from ..folder import FoundFile
-from ..made_once import MadeOnce
-from .limits import MOST_TEXT_BYTES, check_bytes
+from .grouping import Grouping, Groups, group_units
+from .limits import MOST_BYTES, MOST_TEXT_BYTES, check_bytes
+from .network import Network
+from .reading import read_network
 
 if TYPE_CHECKING:
     from ..studio import Studio
 
+_MOST_NETWORKS, _MOST_GROUPS = 3, 8
+
 _TORCH = (".pt", ".pth", ".ckpt", ".bin")
+
 _MOST = 500
+
 _PICKLE, _START_BYTES = b"\x80", 64
 
 
@@ -48,7 +55,7 @@ class NetworkList:
 
     def __init__(self, studio: Studio) -> None:
         self._folder = studio.folder
-        self._seen = MadeOnce[tuple[NetworkFile | None]](2 * _MOST)
+        self._seen = SharedCache[tuple[NetworkFile | None]](2 * _MOST)
 
     def files(self) -> NetworkFiles:
         """Return the files that may hold networks, by the first bytes of each; none is read as a whole."""
@@ -110,3 +117,32 @@ def _is_modules(path: Path) -> bool:
 def _start(path: Path) -> bytes:
     with path.open("rb") as file:
         return file.read(_START_BYTES)
+
+
+class OpenedNetworks:
+    """The few networks that were looked at last. A file that has changed is read anew."""
+
+    def __init__(self, studio: Studio) -> None:
+        self._folder = studio.folder
+        self._networks = SharedCache[Network](_MOST_NETWORKS)
+        self._groups = SharedCache[Groups](_MOST_GROUPS)
+
+    def network(self, name: str) -> Network:
+        """Return the network in a file."""
+        return self._open(name)[0]
+
+    def groups(
+        self, name: str, grouping: Grouping | None, clusters: int, strongest: float | None
+    ) -> tuple[Network, Groups]:
+        """Return the network in a file, and its units in groups."""
+        network, key = self._open(name)
+        return network, self._groups.get(
+            (*key, grouping, clusters, strongest),
+            lambda: group_units(network, grouping, clusters, strongest),
+        )
+
+    def _open(self, name: str) -> tuple[Network, tuple[object, ...]]:
+        path = self._folder.existing(name, MOST_BYTES)
+        status = path.stat()
+        key = (path, status.st_mtime_ns, status.st_size)
+        return self._networks.get(key, lambda: read_network(path)), key

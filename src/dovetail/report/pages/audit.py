@@ -1,0 +1,146 @@
+"""The report on an audit: the null, the clusters by layer, and the network without each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from ...cluster import Null
+from ...cluster.verdict import verdict
+from ...io.fields import number, take
+from ..charts_cluster import composition_chart, null_chart
+from ..page import Page
+from ..sources import AuditSource
+from .made import add_made
+
+_MOST_CELLS = 20_000
+"""Up to which the composition is drawn; more would take a page's room and cannot be told apart."""
+
+_MOST_ROWS = 200
+
+
+def audit_page(source: AuditSource) -> Page:
+    """Return a page with the null, the clusters by layer, what they do, and how it was measured."""
+    page = Page(
+        "How well a network falls into clusters",
+        f"An audit of {source.checkpoint}: {sum(size for _, size in source.layers)} units in {len(source.layers)} "
+        f"layers, cut into {source.k} clusters.",
+    )
+    said = verdict(Null(source.ncut, np.array(source.copies, dtype=np.float64)), source.k)
+    if source.agreement is not None:
+        said += f" With other seeds the clusters agree by {source.agreement:.2f} (1: the same clusters)."
+    add_null(page, source.ncut, source.copies, said, source.warnings)
+    add_composition(page, source.composition, source.layers)
+    if source.lesions:
+        add_lesions(page, source.lesions, source.measured)
+    facts = {**_named(source.settings), "shuffled copies": len(source.copies)}
+    add_made(page, {**facts, **_measured(source), **_made(source)})
+    return page
+
+
+def _named(settings: dict[str, object]) -> dict[str, object]:
+    names = {"k": "clusters", "layers_read": "layers read", "components": "connected parts"}
+    return {names.get(name, name): value for name, value in settings.items()}
+
+
+def _measured(source: AuditSource) -> dict[str, object]:
+    """Return what the lesions were measured on, where they were."""
+    names = {"data": "lesions measured on", "classes": "classes measured", "assumed": "network assumed"}
+    return {text: source.measured.get(name) for name, text in names.items()}
+
+
+def _made(source: AuditSource) -> dict[str, object]:
+    """Return time, hardware and versions, where the audit has them."""
+    names = ("when", "seconds", "hardware", "dovetail", "torch", "python")
+    return {name: source.made.get(name) for name in names}
+
+
+def add_null(
+    page: Page, ncut: float, copies: Sequence[float], verdict: str, warnings: Sequence[str] = ()
+) -> None:
+    """Add the null with the observed n-cut.
+
+    Parameters
+    ----------
+    page : Page
+        What to add to.
+    ncut : float
+        Of the network.
+    copies : sequence of float
+        Of its shuffled copies.
+    verdict : str
+        What the numbers say, in words.
+    warnings : sequence of str
+        What makes them doubtful.
+    """
+    page.heading("More clusterable than chance?")
+    page.text(verdict)
+    if copies:
+        page.chart(null_chart(ncut, copies), "N-cuts of copies whose weights are shuffled within each layer.")
+    if warnings:
+        page.text("What makes these numbers doubtful:")
+        page.prose("\n".join(f"- {warning}" for warning in warnings))
+
+
+def add_composition(page: Page, counts: Sequence[Sequence[int]], layers: Sequence[tuple[str, int]]) -> None:
+    """Add how many units of each layer are in each cluster.
+
+    Parameters
+    ----------
+    page : Page
+        What to add to.
+    counts : sequence of sequence of int
+        Units by cluster and layer.
+    layers : sequence of (str, int)
+        Name and size of each layer.
+    """
+    page.heading("Cluster composition by layer")
+    if len(counts) * len(layers) > _MOST_CELLS:
+        page.text(
+            f"{len(counts)} clusters and {len(layers)} layers are too many to draw; audit.json has all numbers."
+        )
+        return
+    page.chart(
+        composition_chart(counts, layers),
+        "Units of each layer in each cluster; the darker, the more of the layer.",
+    )
+
+
+def add_lesions(page: Page, clusters: Sequence[Mapping[str, object]], about: Mapping[str, object]) -> None:
+    """Add accuracy without each cluster, beside that without random groups of the same make-up.
+
+    Parameters
+    ----------
+    page : Page
+        What to add to.
+    clusters : sequence of mapping
+        As ``audit.json`` has them.
+    about : mapping
+        What was measured on: ``data``, ``samples``, ``accuracy``.
+    """
+    import pandas as pd
+
+    page.heading("Without each cluster")
+    rows = []
+    for entry in clusters:
+        drops = [number(value) for value in take(entry, "random_drops", list)]
+        rows.append(
+            {
+                "cluster": entry.get("cluster"),
+                "units": sum(take(entry, "units", list)),
+                "accuracy": number(entry.get("accuracy")),
+                "drop": number(entry.get("drop")),
+                "random drop": sum(drops) / len(drops) if drops else None,
+                "p more": number(entry.get("p_more")),
+                "p less": number(entry.get("p_less")),
+            }
+        )
+    accuracy = number(about.get("accuracy"))
+    page.text(
+        f"The whole network is right on {accuracy:.4f} of {about.get('samples')} samples of {about.get('data')}. "
+        "Random drop: without random groups that have as many units in every layer. p more, p less: how often such a "
+        "group hurts at least, or at most, as much as the cluster."
+    )
+    more = f" {len(rows) - _MOST_ROWS} more are in audit.json." if len(rows) > _MOST_ROWS else ""
+    page.table(pd.DataFrame(rows).head(_MOST_ROWS), f"Accuracy without each cluster.{more}")

@@ -1,0 +1,127 @@
+"""Putting specialists together for the bench: which ways there are, how, and how well any two will merge."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+from ...errors import DataError, MisfitError, SpecError
+from ...nets import NetSpec
+from ...specialists import Composite, Specialist, compatibility
+from ...specialists.compose import compose_quietly
+from ...specialists.composite import Method
+from ...specialists.fitting import in_own_slots, needs_statistics
+from ..cache import Cache
+from ..held_data import HeldData
+
+ABOUT: dict[Method, str] = {
+    "sum": "adds the weights",
+    "logits": "runs every specialist and averages their logits",
+    "ties": "keeps, of weights that clash, the sign with more behind it",
+    "calibrated": "adds weights times factors fitted on training samples",
+}
+
+FIRST_INPUTS = 128
+"""Training samples to fit to."""
+
+FIRST_SAMPLES = 500
+"""Test samples to measure on, at most; never all, so that the page asks again."""
+
+_QUICK = 10**9
+"""Multiplications of one pass over all samples up to which the fit itself is quick enough."""
+
+_MOST_KEPT = 20_000
+
+
+def offered(net: NetSpec, *, slots: bool) -> list[Method]:
+    """Return the methods to choose from.
+
+    In slots no weights meet, so those that mend clashes give the sum again. Fitting factors is quick for perceptrons
+    only.
+
+    Examples
+    --------
+    >>> offered(NetSpec.parse("mlp:20"), slots=True), offered(NetSpec.parse("lenet"), slots=False)
+    (['sum', 'logits'], ['sum', 'logits', 'ties'])
+    """
+    if slots:
+        return ["sum", "logits"]
+    return [method for method in ABOUT if method != "calibrated" or net.name == "mlp"]
+
+
+def put_together(members: list[Specialist], method: Method, data: HeldData | None) -> Composite:
+    """Return the composite of some specialists, as `dovetail.compose` does.
+
+    Raises
+    ------
+    DovetailError
+        When they do not fit, or when it would take samples that are not here or more time than a page has.
+    """
+    net = members[0].basis.net
+    if method == "calibrated" and not in_own_slots(members):
+        if data is None:
+            raise DataError(
+                "factors are fitted on training samples, and the data is not on this machine; choose sum"
+            )
+        if net.name != "mlp":
+            raise SpecError(f"fitting factors for {net} takes too long for the bench; use the command line")
+    if needs_statistics(members, method):
+        raise SpecError(
+            f"{method} of {net} needs its batch-norm statistics recomputed over all training "
+            "samples, which takes too long for the bench; use the command line, or choose logits"
+        )
+    inputs = None if method != "calibrated" or data is None else data.inputs
+    return compose_quietly(members, method, inputs=inputs)
+
+
+def first_fit(members: list[Specialist], data: HeldData) -> Composite | None:
+    """Return a calibrated sum with factors from few samples, or None where the fit to all is as quick."""
+    weights = sum(packed.shape.numel() for member in members for packed in member.weights.values())
+    if weights * len(data.inputs) <= _QUICK:
+        return None
+    return put_together(members, "calibrated", replace(data, inputs=data.inputs[:FIRST_INPUTS]))
+
+
+Fit = float | str
+"""The score of two specialists, or why they cannot be put together."""
+
+
+@dataclass(frozen=True)
+class FitTable:
+    """Scores of pairs, by places in a list of specialists, as far as they are known; ``total`` pairs in all."""
+
+    pairs: list[tuple[int, int, Fit]]
+    total: int
+
+
+class Compatibilities:
+    """The scores of pairs that were compared."""
+
+    def __init__(self) -> None:
+        self._known = Cache[Fit](_MOST_KEPT)
+
+    def table(self, specialists: list[Specialist], seconds: float) -> FitTable:
+        """Return what is known of all pairs, after comparing more of them for about as long as is given."""
+        until = time.perf_counter() + seconds
+        places = list(combinations(range(len(specialists)), 2))
+        pairs: list[tuple[int, int, Fit]] = []
+        fresh = 0
+        for a, b in places:
+            first, second = sorted([specialists[a], specialists[b]], key=lambda part: part.digest)
+            key = (first.digest, second.digest)
+            fit = self._known.find(key)
+            if fit is None:
+                if fresh and time.perf_counter() > until:
+                    continue
+                fit = self._known.keep(key, _fit(first, second))
+                fresh += 1
+            pairs.append((a, b, fit))
+        return FitTable(pairs, len(places))
+
+
+def _fit(first: Specialist, second: Specialist) -> Fit:
+    try:
+        return compatibility(first, second).score
+    except MisfitError as error:
+        return str(error)
