@@ -23,7 +23,7 @@ from threadpoolctl import threadpool_limits
 
 import dovetail as dt
 from dovetail.cluster import NetworkGraph, network_graph
-from dovetail.cluster.shuffle import Shuffles
+from dovetail.cluster.null import Shuffles
 
 WIDTHS, SPARSITY, K, SHUFFLES = (784, 256, 256, 256, 256, 10), 0.9, 12, 50
 STEPS = 300

@@ -119,11 +119,11 @@ def test_a_verdict_a_table_and_a_folder(here: Path) -> None:
     found = json.loads(run("audit", "dense.pt", *FEW, "--json"))["clusterability"]
     cuts = found["stability"]["ncuts"]
     assert (
-        f"1 connected part; with other seeds n-cut {min(cuts):.3f} to {max(cuts):.3f}, "
+        f"1 connected component; with other seeds n-cut {min(cuts):.3f} to {max(cuts):.3f}, "
         f"agreement {found['stability']['agreement']:.2f}"
     ) in printed
     torch.save({"0.weight": torch.eye(4), "1.weight": torch.eye(4)}, "islands.pt")
-    assert "\n4 connected parts; with" in run("audit", "islands.pt", *FEW)
+    assert "\n4 connected components; with" in run("audit", "islands.pt", *FEW)
     names = {path.name for path in folder.iterdir()}
     assert names == {"null.png", "clusters.png", "embedding.png", "audit.json"}
     answer = json.loads((folder / "audit.json").read_text())

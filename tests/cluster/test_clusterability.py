@@ -135,7 +135,7 @@ def test_parts_that_are_not_connected_give_a_warning_and_dead_units_no_cluster()
     assert found.labels[8] == -1
     assert np.isnan(found.embedding[8]).all()
     assert found.ncut == pytest.approx(0, abs=1e-12)
-    assert "2 parts that are not connected" in found.warnings[0]
+    assert "2 components that are not connected" in found.warnings[0]
 
 
 def test_units_that_decay_has_all_but_removed_give_a_warning() -> None:
@@ -162,7 +162,7 @@ def test_large_parts_that_hang_on_by_a_thread_give_a_warning() -> None:
     layer = np.kron(np.eye(2), np.random.default_rng(0).random((20, 20))) + 1e-12
     found = dt.clusterability([layer, layer], 2, 0, progress=False)
     assert found.components == 1
-    assert "would fall into 2 parts" in found.warnings[0]
+    assert "would fall into 2 components" in found.warnings[0]
 
 
 def test_an_island_far_out_does_not_hide_the_clusters_of_the_rest() -> None:
@@ -254,7 +254,7 @@ def test_the_samples_eigenvalues_and_ncuts(case: str) -> None:
     count = min(len(known["eigenvalues"]), len(graph) - 1)
     spectrum = Spectra(graph).of([block.weights for block in graph.blocks], count)
     np.testing.assert_allclose(spectrum.values, known["eigenvalues"][:count], atol=1e-8)
-    assert int((spectrum.part >= 0).sum()) == known["nodes_kept"]
+    assert int((spectrum.component >= 0).sum()) == known["nodes_kept"]
     for k, theirs in known["k"].items():
         found = dt.clusterability(layers, int(k), 0, progress=False)
         assert found.components == known["components"]

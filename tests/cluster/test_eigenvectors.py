@@ -7,17 +7,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dovetail.cluster.partition.eigenvectors import Spectrum, spectrum_of_adjacency, spectrum_of_halves
-from dovetail.cluster.partition.halves import halves_of
+from dovetail.cluster.partition.spectrum import (
+    Spectrum,
+    bipartite_of,
+    spectrum_of_adjacency,
+    spectrum_of_bipartite,
+)
 from dovetail.graph.graph import NetworkGraph
 
 from .graphs import chain, dense_spectrum, random_layers
 
 
-def of_halves(graph: NetworkGraph, k: int) -> Spectrum | None:
-    halves = halves_of(graph)
-    assert halves is not None
-    return spectrum_of_halves(halves, halves.matrix([block.weights for block in graph.blocks]), k)
+def of_bipartite(graph: NetworkGraph, k: int) -> Spectrum | None:
+    sides = bipartite_of(graph)
+    assert sides is not None
+    return spectrum_of_bipartite(sides, sides.matrix([block.weights for block in graph.blocks]), k)
 
 
 def check(spectrum: Spectrum, graph: NetworkGraph, k: int) -> None:
@@ -36,9 +40,9 @@ def check(spectrum: Spectrum, graph: NetworkGraph, k: int) -> None:
 
 @pytest.mark.parametrize("widths", [[20, 30, 25], [8, 40, 12, 33, 6], [400, 350, 10]])
 @pytest.mark.parametrize("density", [1.0, 0.3])
-def test_halves_give_the_spectrum_of_the_whole(widths: list[int], density: float) -> None:
+def test_two_sides_give_the_spectrum_of_the_whole(widths: list[int], density: float) -> None:
     graph = chain(random_layers(widths, density))
-    spectrum = of_halves(graph, 5)
+    spectrum = of_bipartite(graph, 5)
     assert spectrum is not None
     check(spectrum, graph, 5)
     check(spectrum_of_adjacency(graph.adjacency, 5), graph, 5)
@@ -54,31 +58,31 @@ def test_sparse_networks_in_parts_and_with_dead_units(seed: int) -> None:
     expected, _ = dense_spectrum(graph.adjacency.toarray())
     parts = int((np.abs(expected) < 1e-9).sum())
     whole = spectrum_of_adjacency(graph.adjacency, k)
-    assert whole.part.max() + 1 == parts
+    assert whole.component.max() + 1 == parts
     check(whole, graph, k)
-    half = of_halves(graph, k)
-    if half is None:  # a value of 1 among the first four is not a singular value
+    small = of_bipartite(graph, k)
+    if small is None:  # a value of 1 among the first four is not a singular value
         assert expected[k - 1] > 1 - 1e-5
     else:
-        assert half.part.max() + 1 == parts
-        check(half, graph, k)
+        assert small.component.max() + 1 == parts
+        check(small, graph, k)
 
 
 def test_many_copies_of_a_part_all_count() -> None:
     layer = np.kron(np.eye(60), np.random.default_rng(0).random((8, 8)))
     graph = chain([layer, layer])
-    spectrum = of_halves(graph, 62)
+    spectrum = of_bipartite(graph, 62)
     assert spectrum is not None
-    assert spectrum.part.max() + 1 == 60
+    assert spectrum.component.max() + 1 == 60
     check(spectrum, graph, 62)
 
 
-def test_a_cycle_of_odd_length_has_no_halves() -> None:
+def test_a_cycle_of_odd_length_has_no_two_sides() -> None:
     first = chain(random_layers([3, 4, 5]))
     skip = chain(random_layers([3, 5])).blocks[0]
     shortcut = type(skip)("skip", first.blocks[1].outputs, first.blocks[0].inputs, skip.weights)
     graph = NetworkGraph(first.groups, (*first.blocks, shortcut))
-    assert halves_of(graph) is None
+    assert bipartite_of(graph) is None
     check(spectrum_of_adjacency(graph.adjacency, 3), graph, 3)
 
 
@@ -87,7 +91,7 @@ def test_eigenvalues_that_are_equal_are_all_found(weak: float) -> None:
     """Blocks that are all the same, alike connected with each other: eleven equal eigenvalues."""
     layer = np.kron(np.eye(12), np.random.default_rng(0).random((40, 40))) + weak
     graph = chain([layer, layer])
-    for spectrum in (of_halves(graph, 12), spectrum_of_adjacency(graph.adjacency, 12)):
+    for spectrum in (of_bipartite(graph, 12), spectrum_of_adjacency(graph.adjacency, 12)):
         assert spectrum is not None
         check(spectrum, graph, 12)
 
@@ -97,7 +101,7 @@ def test_a_few_connected_nodes_among_many_are_cheap() -> None:
     layer[:40, :40] = np.random.default_rng(0).random((40, 40))
     graph = chain([layer])
     spectrum = spectrum_of_adjacency(graph.adjacency, 3)
-    assert (spectrum.part >= 0).sum() == 80
+    assert (spectrum.component >= 0).sum() == 80
     np.testing.assert_allclose(
         spectrum.values, dense_spectrum(chain([layer[:40, :40]]).adjacency.toarray())[0][:3], atol=1e-10
     )

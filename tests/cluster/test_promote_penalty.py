@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 import dovetail as dt
 from dovetail.cluster.promote import ClusterabilityPenalty
-from dovetail.cluster.promote.eigenvalues import mean_eigenvalue
+from dovetail.cluster.promote.penalty import mean_eigenvalue
 from dovetail.errors import ShapeError, SpecError, TrainingError
 from dovetail.population.trace import traced
 

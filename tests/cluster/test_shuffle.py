@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dovetail.cluster.shuffle import Shuffle, Shuffles
+from dovetail.cluster.null import Shuffle, Shuffles
 from dovetail.errors import SpecError
 from dovetail.graph.graph import Block, Group, NetworkGraph
 

@@ -9,14 +9,12 @@ from __future__ import annotations
 
 from ..graph.graph import Block, Group, NetworkGraph
 from ..graph.network_graph import network_graph
-from .clusterability import clusterability
-from .lesion import lesion
-from .lesions import Lesions
+from .clusterability import Clusterability, Stability, clusterability
+from .lesion import Lesions, lesion
 from .null import Null
 from .partition.ncut import ncut
 from .partition.spectral import spectral_clusters
 from .promote import ClusterabilityPenalty, clusterable_init_, rescale_, train_networks
-from .result import Clusterability, Stability
 
 __all__ = [
     "Block",

@@ -14,8 +14,8 @@ from ..io.write import write_whole
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from .lesions import Lesions
-    from .result import Clusterability
+    from .clusterability import Clusterability
+    from .lesion import Lesions
     from .source import Source
 
 FILE = "audit.json"

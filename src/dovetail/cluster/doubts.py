@@ -1,4 +1,4 @@
-"""When an n-cut says little: parts that are not connected, and groups that hardly are."""
+"""Doubts about an n-cut: components that are not connected, and clusters that hardly are."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from ..graph.graph import Indices, NetworkGraph
-from .partition.eigenvectors import connected_parts
+from .partition.spectrum import components_of
 
 _SMALL = 0.1
 """Clusters with less than this share of what an even cluster would weigh are small."""
@@ -22,7 +22,7 @@ _FAINT = 1e-6
 """Units with less than this share of a usual unit's weight do nothing, though they are not quite cut off."""
 
 
-def doubts(graph: NetworkGraph, labels: Indices, part: Indices, k: int) -> tuple[str, ...]:
+def doubts(graph: NetworkGraph, labels: Indices, component: Indices, k: int) -> tuple[str, ...]:
     """Return, in words, what makes the n-cut of a clustering mean less than it seems to.
 
     Examples
@@ -30,16 +30,16 @@ def doubts(graph: NetworkGraph, labels: Indices, part: Indices, k: int) -> tuple
     >>> import dovetail as dt
     >>> graph = dt.network_graph([np.diag([1.0, 2.0])])
     >>> doubts(graph, np.array([0, 1, 0, 1]), np.array([0, 1, 0, 1]), 2)[0]
-    'the graph falls into 2 parts that are not connected (2 and 2 nodes): cuts between them cost ...
+    'the graph falls into 2 components that are not connected (2 and 2 nodes): cuts between them cost ...
     """
     found = []
-    sizes = np.sort(np.bincount(part[part >= 0]))[::-1]
+    sizes = np.sort(np.bincount(component[component >= 0]))[::-1]
     if len(sizes) > 1:
         shown = ", ".join(map(str, sizes[:5])) if len(sizes) > 2 else " and ".join(map(str, sizes))
         more = ", ..." if len(sizes) > 5 else ""
         found.append(
-            f"the graph falls into {len(sizes)} parts that are not connected ({shown}{more} nodes): cuts between them "
-            "cost nothing, so a low n-cut need not mean clusters in the rest"
+            f"the graph falls into {len(sizes)} components that are not connected ({shown}{more} nodes): cuts between "
+            "them cost nothing, so a low n-cut need not mean clusters in the rest"
         )
     adjacency = graph.adjacency
     found += _threads(adjacency, len(sizes))
@@ -74,12 +74,12 @@ def _threads(adjacency: sparse.csr_array, components: int) -> list[str]:
     pulled = sparse.coo_array(
         (entries.data[kept], tuple(at[kept] for at in entries.coords)), shape=entries.shape
     )
-    parts = connected_parts(sparse.csr_array(pulled))[0]
-    if parts <= components:
+    count = components_of(sparse.csr_array(pulled))[0]
+    if count <= components:
         return []
     return [
-        f"the graph would fall into {parts} parts without connections that are less than a millionth of what their "
-        "ends have in all: cuts there cost almost nothing, so a low n-cut need not mean clusters in the rest"
+        f"the graph would fall into {count} components without connections that are less than a millionth of what "
+        "their ends have in all: cuts there cost almost nothing, so a low n-cut need not mean clusters in the rest"
     ]
 
 

@@ -1,13 +1,16 @@
-"""An n-cut beside those of shuffled copies: how far from chance it is."""
+"""Null of an n-cut: what chance makes of a network's weights, and how far from chance the network is."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ..graph.graph import Floats
+from ..errors import unknown_name
+from ..graph.graph import Block, Floats, Indices, NetworkGraph
 
 _ROUNDING = 1e-9
 """N-cuts that differ by less, relative to their size, are the same."""
@@ -68,3 +71,101 @@ class Null:
     def bins(self) -> int:
         """How many bars a histogram of the copies has room and reason for."""
         return min(30, max(5, math.ceil(2 * math.sqrt(len(self.copies)))))
+
+
+Shuffle: TypeAlias = Literal["layer", "layer-nonzero"]
+
+
+class Shuffles:
+    """Makes shuffled copies of a graph's weights, layer by layer.
+
+    Units without any connection stay without: they were left out of the network, so chance gets no use of them either.
+
+    Parameters
+    ----------
+    graph : NetworkGraph
+        Whose weights to shuffle.
+    how : str
+        ``"layer"``: every weight may go to every place of its layer. ``"layer-nonzero"``: weights other than 0 change
+        places among themselves, so that the same units stay connected.
+
+    Examples
+    --------
+    >>> import dovetail as dt
+    >>> graph = dt.network_graph([[[1.0, 0.0, 2.0], [0.0, 3.0, 0.0]]])
+    >>> (mixed,) = Shuffles(graph, "layer-nonzero").draw(np.random.default_rng(0))
+    >>> sorted(mixed.ravel().tolist())
+    [0.0, 0.0, 0.0, 1.0, 2.0, 3.0]
+    >>> bool(((mixed == 0) == (graph.blocks[0].weights == 0)).all())
+    True
+    """
+
+    def __init__(self, graph: NetworkGraph, how: Shuffle) -> None:
+        if how not in get_args(Shuffle):
+            raise unknown_name("shuffle", how, get_args(Shuffle))
+        live = np.asarray(graph.adjacency.sum(1) > 0)
+        self._shapes = [block.weights.shape for block in graph.blocks]
+        self._values = [block.weights[block.weights != 0] for block in graph.blocks]
+        if how == "layer":
+            self._places = [np.flatnonzero(_allowed(block, live)) for block in graph.blocks]
+        else:
+            self._places = [np.flatnonzero(block.weights) for block in graph.blocks]
+
+    def draw(self, rng: np.random.Generator) -> list[Floats]:
+        """Return the weights of all blocks in random order."""
+        return [
+            _scattered(shape, places, values, rng)
+            for shape, places, values in zip(self._shapes, self._places, self._values, strict=True)
+        ]
+
+
+def _scattered(shape: tuple[int, ...], places: Indices, values: Floats, rng: np.random.Generator) -> Floats:
+    """Put values at places drawn at random: the same as permuting all with their zeros, and less work."""
+    mixed = np.zeros(shape)
+    mixed.reshape(-1)[places[rng.choice(len(places), len(values), replace=False)]] = values
+    return mixed
+
+
+def _allowed(block: Block, live: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return where a layer may have weights: within its groups, between units that have connections."""
+    outputs, inputs = block.weights.shape
+    of_output = np.arange(outputs) // (outputs // block.groups)
+    of_input = np.arange(inputs) // (inputs // block.groups)
+    within = of_output[:, None] == of_input
+    return np.asarray(within & live[block.outputs][:, None] & live[block.inputs])
+
+
+_ENOUGH = 19
+"""Shuffled copies with which a network that beats them all has a p-value of 5 %."""
+
+
+def verdict(null: Null, k: int) -> str:
+    """Return in words what the n-cut of k clusters says beside its null.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> print(verdict(Null(1.0, np.array([2.0, 2.1])), 4))
+    n-cut 1.000 with 4 clusters: a connection picked at a cluster leaves it with a chance of 25% (lower is more ...
+    2 shuffled copies: 2.050 ± 0.050. The network is more clusterable than 2 of them (p = 0.333, z = -21.0): too few ...
+    """
+    first = (
+        f"n-cut {null.ncut:.3f} with {k} clusters: a connection picked at a cluster leaves it with a chance "
+        f"of {null.ncut / k:.0%} (lower is more clusterable)."
+    )
+    if not len(null.copies):
+        return f"{first}\nNo shuffled copies: the number alone does not say whether that is more than chance."
+    return (
+        f"{first}\n{len(null.copies)} shuffled copies: {null.mean:.3f} ± {null.std:.3f}. The network is more "
+        f"clusterable than {null.wins} of them (p = {null.p_value:.3g}, z = {null.z_score:.1f}): {_meaning(null)}"
+    )
+
+
+def _meaning(null: Null) -> str:
+    if null.p_value <= 0.05:
+        return "more than its weights would be by chance (p at most 0.05)."
+    if null.wins == len(null.copies):
+        return f"too few copies to tell, {_ENOUGH} at least are needed."
+    if null.z_score > 2:
+        return "less than its weights would be by chance (z above 2)."
+    return "no more than chance would give (p above 0.05)."

@@ -22,7 +22,7 @@ _MOST_ROWS = 20
 def print_found(found: Clusterability, source: Source) -> None:
     """Print the verdict, what makes it doubtful, and the clusters by layer."""
     say(found.verdict())
-    parts = "1 connected part" if found.components == 1 else f"{found.components} connected parts"
+    parts = "1 connected component" if found.components == 1 else f"{found.components} connected components"
     cuts = found.stability.ncuts
     say(
         f"{parts}; with other seeds n-cut {cuts.min():.3f} to {cuts.max():.3f}, agreement "

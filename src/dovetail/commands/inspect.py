@@ -128,8 +128,7 @@ def _show_modules(file: Path, modules: Hierarchy) -> None:
 def _show_audit(audit: AuditSource) -> None:
     import numpy as np
 
-    from ..cluster.null import Null
-    from ..cluster.verdict import verdict
+    from ..cluster.null import Null, verdict
 
     print_table(facts_table({"file": _named(audit.path), "what": f"audit of {audit.checkpoint}"}))
     say(verdict(Null(audit.ncut, np.array(audit.copies)), audit.k))

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from scipy import sparse
 
 from ...errors import SpecError
-from ...graph.graph import Floats, Indices
-from .eigenvectors import check_k
-from .spectral import by_size
+from ...graph.graph import Floats, Indices, NetworkGraph
+from .ncut import ncut
+from .spectral import Cut, by_size
+from .spectrum import check_k, components_of
 
 _TRIES = 24
 """Halvings of the range of resolutions."""
@@ -52,6 +53,26 @@ def leiden_clusters(adjacency: sparse.csr_array, k: int, *, seed: int = 0) -> In
     whole = np.full(len(used), -1)
     whole[used] = _merged(adjacency[used][:, used], labels, k)
     return whole
+
+
+class LeidenCutter:
+    """Communities by the Leiden algorithm."""
+
+    def __init__(self, graph: NetworkGraph, k: int) -> None:
+        self._graph, self._k = graph, k
+
+    def cut(self, weights: Sequence[Floats], seed: Sequence[int], *, copy: bool = False) -> Cut:
+        """Return the clustering for weights of the graph's blocks."""
+        adjacency = self._graph.with_weights(weights)
+        number = int(np.random.default_rng(seed).integers(2**31))
+        labels = leiden_clusters(adjacency, self._k, seed=number)
+        _, component = components_of(adjacency)
+        return Cut(ncut(adjacency, labels), labels, component, None)
+
+    def again(self, cut: Cut, seed: Sequence[int]) -> tuple[float, Indices]:
+        """Return n-cut and labels with another seed."""
+        other = self.cut([block.weights for block in self._graph.blocks], seed)
+        return other.ncut, other.labels
 
 
 def _at_least(communities: Callable[[float], Indices], k: int) -> Indices:

@@ -1,17 +1,26 @@
-"""Normalised spectral clustering (Shi and Malik): eigenvectors, then k-means on the nodes' rows."""
+"""Spectral clustering, normalised (Shi and Malik): eigenvectors, then k-means on the nodes' rows."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from ...graph.graph import Floats, Indices, NetworkGraph
 from ..checks import whole_number
-from .eigenvectors import Spectrum, spectrum_of_adjacency, spectrum_of_halves
-from .halves import Precision, halves_of
 from .kmeans import kmeans
-from .ncut import Graph, read_adjacency, unit_scale
+from .ncut import Graph, ncut_of_blocks, read_adjacency, unit_scale
+from .spectrum import (
+    Precision,
+    Spectrum,
+    bipartite_of,
+    spectrum_of_adjacency,
+    spectrum_of_bipartite,
+)
+
+_SMALLEST = 1e-30
+"""Weights that single precision still tells from 0, with room for their products."""
 
 
 def spectral_clusters(graph: Graph, k: int = 12, *, seed: int = 0, starts: int = 25) -> Indices:
@@ -56,12 +65,12 @@ class Spectra:
 
     def __init__(self, graph: NetworkGraph) -> None:
         self._graph = graph
-        self._halves = halves_of(graph)
+        self._bipartite = bipartite_of(graph)
 
     def of(self, weights: Sequence[Floats], k: int, precision: Precision = np.float64) -> Spectrum:
         """Return the spectrum for these weights of the graph's blocks."""
-        if self._halves is not None:
-            found = spectrum_of_halves(self._halves, self._halves.matrix(weights, precision), k)
+        if self._bipartite is not None:
+            found = spectrum_of_bipartite(self._bipartite, self._bipartite.matrix(weights, precision), k)
             if found is not None:
                 return found
         return spectrum_of_adjacency(self._graph.with_weights(weights), k)
@@ -69,7 +78,7 @@ class Spectra:
 
 def clusters_of(spectrum: Spectrum, k: int, starts: int, rng: np.random.Generator) -> Indices:
     """Return the clusters of nodes with such eigenvectors; -1 for nodes without connections."""
-    used = spectrum.part >= 0
+    used = spectrum.component >= 0
     whole = np.full(len(used), -1)
     whole[used] = by_size(kmeans(spectrum.vectors[used], k, starts, rng), k)
     return whole
@@ -80,3 +89,48 @@ def by_size(labels: Indices, k: int) -> Indices:
     rank = np.empty(k, dtype=np.int64)
     rank[np.argsort(-np.bincount(labels, minlength=k), kind="stable")] = np.arange(k)
     return rank[labels]
+
+
+class Cut(NamedTuple):
+    """A clustering: its n-cut, each node's cluster and connected component, and the spectrum if there is one."""
+
+    ncut: float
+    labels: Indices
+    component: Indices
+    spectrum: Spectrum | None
+
+
+class Cutter(Protocol):
+    """Cuts one graph, with any weights."""
+
+    def cut(self, weights: Sequence[Floats], seed: Sequence[int], *, copy: bool = False) -> Cut:
+        """Return the clustering for weights of the graph's blocks; copies may be computed with less precision."""
+
+    def again(self, cut: Cut, seed: Sequence[int]) -> tuple[float, Indices]:
+        """Return n-cut and labels of the graph's own weights with another seed."""
+
+
+class SpectralCutter:
+    """Normalised spectral clustering, for graphs whose largest weight is 1."""
+
+    def __init__(self, graph: NetworkGraph, k: int, starts: int) -> None:
+        self._graph, self._k, self._starts = graph, k, starts
+        self._spectra = Spectra(graph)
+        smallest = min(
+            (block.weights[block.weights > 0].min(initial=1) for block in graph.blocks), default=1.0
+        )
+        self._for_copies: Precision = np.float32 if smallest > _SMALLEST else np.float64
+
+    def cut(self, weights: Sequence[Floats], seed: Sequence[int], *, copy: bool = False) -> Cut:
+        """Return the clustering for weights of the graph's blocks; of copies in single precision, as k-means is."""
+        spectrum = self._spectra.of(weights, self._k, self._for_copies if copy else np.float64)
+        labels = clusters_of(spectrum, self._k, self._starts, np.random.default_rng(seed))
+        value = ncut_of_blocks(self._graph.blocks, weights, labels, self._k)
+        return Cut(value, labels, spectrum.component, spectrum)
+
+    def again(self, cut: Cut, seed: Sequence[int]) -> tuple[float, Indices]:
+        """Return n-cut and labels with another seed of k-means; the eigenvectors stay."""
+        assert cut.spectrum is not None
+        labels = clusters_of(cut.spectrum, self._k, self._starts, np.random.default_rng(seed))
+        own = [block.weights for block in self._graph.blocks]
+        return ncut_of_blocks(self._graph.blocks, own, labels, self._k), labels

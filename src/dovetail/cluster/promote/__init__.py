@@ -1,15 +1,13 @@
 """Training for clusterability: the penalty and its rescaling, clusterable initialisation, pruning in training.
 
-`train_networks` is the way in; the parts can be used alone. `eigenvalues` and `connections` are what the penalty is
-made of.
+`train_networks` is the way in; the parts can be used alone. `connections` are what the penalty is made of.
 """
 
 from .gradual_pruning import GradualPruning
 from .initialise import clusterable_builder, clusterable_init_, clusterable_weights
 from .penalty import ClusterabilityPenalty
 from .rescale import rescale_, rescale_stacked_
-from .train import train_networks
-from .trained import Stage, TrainedNetworks
+from .train import Stage, TrainedNetworks, train_networks
 
 __all__ = [
     "ClusterabilityPenalty",

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from ...errors import ShapeError
 from ...graph.chain import Layer, layer_chain
-from .checks import check_stacked
+from ..checks import check_stacked
 
 
 def weighted_chain(params: Mapping[str, Tensor]) -> list[Layer]:

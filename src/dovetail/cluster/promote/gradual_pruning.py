@@ -10,8 +10,7 @@ from torch import Tensor
 from ...errors import SpecError
 from ...population import Population, StepContext
 from ...prune import cubic_sparsity, prune_by_magnitude
-from ..checks import whole_number
-from .checks import finite_number
+from ..checks import finite_number, whole_number
 
 
 def kernels(params: Mapping[str, Tensor]) -> dict[str, Tensor]:

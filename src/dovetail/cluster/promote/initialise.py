@@ -11,8 +11,7 @@ from ...errors import SpecError
 from ...graph.chain import Layer
 from ...population.checks import check_seeds
 from ...population.random import Noise, member_keys
-from ..checks import whole_number
-from .checks import number_per_network, stacked_alone
+from ..checks import number_per_network, stacked_alone, whole_number
 from .connections import weighted_chain
 
 _TAG_STREAM = 1 << 32

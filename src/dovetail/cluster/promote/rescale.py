@@ -11,9 +11,8 @@ from torch import Tensor, nn
 
 from ...errors import ShapeError, SpecError, TrainingError
 from ...population import Population
-from .checks import finite_number, stacked_alone
+from ..checks import finite_number, stacked_alone
 from .connections import plain_chain
-from .homogeneous import check_homogeneous
 
 
 def rescale_(model: nn.Module, norm: float = math.sqrt(2)) -> None:
@@ -115,3 +114,28 @@ def check_rescaling(population: Population, x: Tensor) -> None:
             f"{float(size):.2g}; the clusterability penalty needs a network whose layers form a chain with ReLU in "
             "between, in its code too"
         )
+
+
+_HOMOGENEOUS = (
+    nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d, nn.ReLU, nn.LeakyReLU, nn.Identity, nn.Flatten, nn.Unflatten,
+    nn.Dropout, nn.Dropout1d, nn.Dropout2d, nn.Dropout3d,
+    nn.MaxPool1d, nn.MaxPool2d, nn.MaxPool3d, nn.AvgPool1d, nn.AvgPool2d, nn.AvgPool3d,
+    nn.AdaptiveAvgPool1d, nn.AdaptiveAvgPool2d, nn.AdaptiveAvgPool3d,
+    nn.AdaptiveMaxPool1d, nn.AdaptiveMaxPool2d, nn.AdaptiveMaxPool3d,
+)  # fmt: skip
+"""Layers between which a positive factor may move."""
+
+
+def check_homogeneous(model: nn.Module) -> None:
+    """Refuse a network with a layer that does not let a factor through; functions in its code are not seen.
+
+    Examples
+    --------
+    >>> check_homogeneous(nn.Sequential(nn.Linear(3, 2), nn.ReLU(), nn.Linear(2, 1)))
+    """
+    for name, module in model.named_modules():
+        if not list(module.children()) and not isinstance(module, _HOMOGENEOUS):
+            raise ShapeError(
+                f"{name or 'the network'} is {type(module).__name__}, which does not let a factor through; rescaling "
+                "keeps what a network computes only if its activations are ReLU and there is no normalisation"
+            )

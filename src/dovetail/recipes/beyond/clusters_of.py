@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...cluster import NetworkGraph, clusterability, ncut, network_graph, spectral_clusters
-from ...cluster.shuffle import Shuffle, Shuffles
+from ...cluster.null import Shuffle, Shuffles
 from .agreement import agreement, rand
 from .findings import VIEWS
 from .ownership import Floats, Members

@@ -12,7 +12,7 @@ from torch import nn
 from ...cluster import train_networks
 from ...cluster.promote.initialise import clusterable_weights
 from ...cluster.promote.spec import settled_builder
-from ...cluster.promote.trained import Stage
+from ...cluster.promote.train import Stage
 from ...data import load_text
 from ...data.dataset import Dataset
 from ...population import Population, Scores

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ...cluster import Null
-from ...cluster.verdict import verdict
+from ...cluster.null import verdict
 from ...io.fields import number, take
 from ..charts_cluster import composition_chart, null_chart
 from ..page import Page
@@ -40,7 +40,7 @@ def audit_page(source: AuditSource) -> Page:
 
 
 def _named(settings: dict[str, object]) -> dict[str, object]:
-    names = {"k": "clusters", "layers_read": "layers read", "components": "connected parts"}
+    names = {"k": "clusters", "layers_read": "layers read", "components": "connected components"}
     return {names.get(name, name): value for name, value in settings.items()}
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...cluster.audit_folder import FILE
-from ...cluster.lesions import SCHEMA as LESIONS_SCHEMA
-from ...cluster.result import SCHEMA
+from ...cluster.clusterability import SCHEMA
+from ...cluster.lesion import SCHEMA as LESIONS_SCHEMA
 from ...errors import FileFormatError
 from ...io.fields import number, parse, refuse_newer, take, whole
 

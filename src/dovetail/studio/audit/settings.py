@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ... import audit_help
 from ...cluster.audit_folder import FILE, check_folder
-from ...cluster.shuffle import Shuffle
+from ...cluster.null import Shuffle
 from ...errors import DovetailError
 from ..folder import StudioFolder
 

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
-from ...cluster.null import Null
+from ...cluster.null import Null, verdict
 from ...cluster.source import chain_text
-from ...cluster.verdict import verdict
 from ...errors import FileFormatError
 from ...io.fields import nan_to_null
 from ...report.chart_frame import chart_content

@@ -85,7 +85,7 @@ function sizeTable({ sizes }) {
 }
 
 function remarks({ components, stability, layers }) {
-  const parts = components === 1 ? "1 connected part" : `${components} connected parts`;
+  const parts = components === 1 ? "1 connected component" : `${components} connected components`;
   const [low, high] = [Math.min(...stability.ncuts), Math.max(...stability.ncuts)];
   const range = `n-cut ${low.toFixed(3)} to ${high.toFixed(3)}`;
   const agreement = `agreement ${numberText(stability.agreement, 2)} (1: the same clusters)`;

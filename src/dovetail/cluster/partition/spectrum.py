@@ -1,26 +1,37 @@
-"""The smallest eigenvalues of the normalised Laplacian, with the vectors that clustering groups nodes by."""
+"""Spectrum of a graph: the smallest eigenvalues of its normalised Laplacian, and the vectors that nodes are grouped by.
+
+A layered network connects even layers with odd ones, so its graph is bipartite: its matrix has only two quarters that
+are not zero, B and its transpose. The eigenvectors that clustering wants are the singular vectors of B, scaled by
+degrees, and those come from a matrix of the smaller side: no matrix of the whole graph is made or factorised.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from itertools import product
+from typing import NamedTuple, TypeAlias
 
+import networkx as nx
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg import eigh
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from ...errors import DataError, SpecError
-from ...graph.graph import Floats, Indices
-from .halves import Halves
+from ...graph.graph import Floats, Indices, NetworkGraph
+
+Precision: TypeAlias = type[np.float32] | type[np.float64]
+
+_MOST = 8_000_000
+"""Numbers in B for which it is made as a dense matrix."""
 
 _DENSE = 300
 """Nodes up to which a dense solver is faster than an iterative one."""
 
 _TOLERANCES = {4: 1e-5, 8: 1e-8}
 """Of vectors, for numbers of so many bytes; those of eigenvalues are the squares of these."""
-
 
 _FAR = 3.0
 """How far known vectors are moved down, from 1 to -2. All others are above -1."""
@@ -30,16 +41,91 @@ class Spectrum(NamedTuple):
     """What spectral clustering sees of a graph.
 
     ``values`` are the k smallest eigenvalues of the normalised Laplacian, ``vectors`` the generalised eigenvectors of
-    (L, D) ``[nodes, k]`` (rows of nodes without connections are 0), and ``part`` the connected part that each node
-    belongs to, -1 for nodes without connections.
+    (L, D) ``[nodes, k]`` (rows of nodes without connections are 0), and ``component`` the connected component that each
+    node belongs to, -1 for nodes without connections.
     """
 
     values: Floats
     vectors: Floats
-    part: Indices
+    component: Indices
 
 
-def spectrum_of_halves(halves: Halves, matrix: Floats, k: int) -> Spectrum | None:
+class Bipartite:
+    """How the nodes of a graph fall into two sides, so that every block leads from one to the other.
+
+    Attributes
+    ----------
+    rows, columns : int array
+        The nodes of the larger and the smaller side.
+    """
+
+    def __init__(self, graph: NetworkGraph, side: NDArray[np.bool_]) -> None:
+        if side.sum() * 2 > len(side):
+            side = ~side
+        self.rows, self.columns = np.flatnonzero(~side), np.flatnonzero(side)
+        place = np.empty(len(side), dtype=np.int64)
+        place[self.rows] = np.arange(len(self.rows))
+        place[self.columns] = np.arange(len(self.columns))
+        self._places: list[tuple[Indices, Indices, bool]] = []
+        reach: dict[int, NDArray[np.bool_]] = {}
+        for block in graph.blocks:
+            turned = bool(side[block.outputs[0]])  # its outputs are columns
+            ends = (block.inputs, block.outputs) if turned else (block.outputs, block.inputs)
+            rows, columns = place[ends[0]], place[ends[1]]
+            self._places.append((rows, columns, turned))
+            for group in np.unique(graph.group_of[ends[0]]):
+                reach.setdefault(int(group), np.zeros(len(self.columns), dtype=bool))[columns] = True
+        # The rows of a group reach the columns of few groups: their products are small.
+        self._strips = [
+            (_slice(place[graph.group_of == group]), _slice(np.flatnonzero(reached)))
+            for group, reached in reach.items()
+        ]
+
+    def matrix(self, weights: Sequence[Floats], precision: Precision = np.float64) -> Floats:
+        """Return B, ``[rows, columns]``, for weights of the blocks."""
+        matrix: Floats = np.zeros((len(self.rows), len(self.columns)), dtype=precision)
+        for (rows, columns, turned), values in zip(self._places, weights, strict=True):
+            place = _slice(rows), _slice(columns)
+            if not all(isinstance(one, slice) for one in place):
+                place = np.ix_(rows, columns)  # type: ignore[assignment]
+            matrix[place] += values.T if turned else values
+        return matrix
+
+    def gram(self, matrix: Floats) -> Floats:
+        """Return the product of a matrix like B with itself, ``[columns, columns]``."""
+        product = np.zeros((matrix.shape[1], matrix.shape[1]), dtype=matrix.dtype)
+        for rows, columns in self._strips:
+            strip = np.ascontiguousarray(matrix[rows][:, columns])
+            at = (columns, columns) if isinstance(columns, slice) else np.ix_(columns, columns)
+            product[at] += strip.T @ strip
+        return product
+
+
+def _slice(places: Indices) -> slice | Indices:
+    """Return a run of places as a slice, which numpy need not copy."""
+    first, last = int(places[0]), int(places[-1])
+    whole = last - first + 1 == len(places) and bool((np.diff(places) == 1).all())
+    return slice(first, last + 1) if whole else places
+
+
+def bipartite_of(graph: NetworkGraph) -> Bipartite | None:
+    """Return the two sides of a graph; None where there are none (a cycle of odd length), or it is too large."""
+    links: nx.Graph[int] = nx.empty_graph(len(graph.groups))
+    for block in graph.blocks:
+        outputs, inputs = (
+            np.unique(graph.group_of[nodes]).tolist() for nodes in (block.outputs, block.inputs)
+        )
+        links.add_edges_from(product(outputs, inputs))
+    try:
+        colour = nx.bipartite.color(links)  # the first group of what is connected has 1
+    except nx.NetworkXError:
+        return None
+    second = [group for group, degree in links.degree if degree and not colour[group]]
+    side = np.isin(graph.group_of, second)
+    return None if not graph.blocks or side.sum() * (~side).sum() > _MOST else Bipartite(graph, side)
+
+
+def spectrum_of_bipartite(sides: Bipartite, matrix: Floats, k: int) -> Spectrum | None:
     """Return the spectrum of a layered graph from its half-size matrix B.
 
     It has the precision of B. None if the graph has fewer than k eigenvalues below 1: then the rest is not among the
@@ -47,13 +133,13 @@ def spectrum_of_halves(halves: Halves, matrix: Floats, k: int) -> Spectrum | Non
     """
     of_rows, of_columns = matrix.sum(1), matrix.sum(0)
     check_k(k, int((of_rows > 0).sum() + (of_columns > 0).sum()))
-    part = _parts_of_halves(matrix, of_rows, of_columns)
-    components = int(part.max(initial=-1)) + 1
+    component = _components_of_bipartite(matrix, of_rows, of_columns)
+    count = int(component.max(initial=-1)) + 1
     scaled = matrix * _inverse_root(of_rows)[:, None]
     scaled *= _inverse_root(of_columns)
-    product = halves.gram(scaled)
-    # Parts have the eigenvalue 0 and known vectors. Without them an iterative solver could miss copies of it.
-    known = _known_vectors(of_columns, part[len(of_rows) :], min(k, components))
+    product = sides.gram(scaled)
+    # Components have the eigenvalue 0 and known vectors. Without them an iterative solver could miss repetitions of it.
+    known = _known_vectors(of_columns, component[len(of_rows) :], min(k, count))
     more = k - known.shape[1]
     product -= (_FAR * known) @ known.T
     squares, right = _largest(product, lambda x: product @ x, len(product), more)
@@ -62,14 +148,14 @@ def spectrum_of_halves(halves: Halves, matrix: Floats, k: int) -> Spectrum | Non
     singular = np.concatenate([np.ones(known.shape[1]), np.sqrt(squares)])
     right = np.concatenate([known, right], axis=1)
     left = (scaled @ right) / singular
-    vectors = np.empty((len(part), k), dtype=matrix.dtype)
-    nodes = np.empty(len(part), dtype=np.int64)
+    vectors = np.empty((len(component), k), dtype=matrix.dtype)
+    nodes = np.empty(len(component), dtype=np.int64)
     for at, of_side, side, places in (
-        (halves.rows, of_rows, left, slice(0, len(of_rows))),
-        (halves.columns, of_columns, right, slice(len(of_rows), None)),
+        (sides.rows, of_rows, left, slice(0, len(of_rows))),
+        (sides.columns, of_columns, right, slice(len(of_rows), None)),
     ):
         vectors[at] = side * (_inverse_root(of_side)[:, None] / np.sqrt(2))
-        nodes[at] = part[places]
+        nodes[at] = component[places]
     return Spectrum(1 - singular, vectors, nodes)
 
 
@@ -79,8 +165,8 @@ def spectrum_of_adjacency(adjacency: sparse.csr_array, k: int) -> Spectrum:
     check_k(k, int(used.sum()))
     inner = sparse.csr_array(adjacency[used][:, used])
     degrees = np.asarray(inner.sum(1), dtype=np.float64)
-    components, part = connected_parts(inner)
-    known = _known_vectors(degrees, part, min(k, components))
+    count, component = components_of(inner)
+    known = _known_vectors(degrees, component, min(k, count))
     scale = sparse.diags_array(_inverse_root(degrees))
     scaled = sparse.csr_array(scale @ inner @ scale)
 
@@ -94,9 +180,9 @@ def spectrum_of_adjacency(adjacency: sparse.csr_array, k: int) -> Spectrum:
     values, vectors = _largest(dense, apply, len(degrees), k - known.shape[1])
     whole = np.zeros((len(used), k))
     whole[used] = np.concatenate([known, vectors], axis=1) * _inverse_root(degrees)[:, None]
-    parts = np.full(len(used), -1)
-    parts[used] = part
-    return Spectrum(np.concatenate([np.zeros(known.shape[1]), 1 - values]), whole, parts)
+    numbers = np.full(len(used), -1)
+    numbers[used] = component
+    return Spectrum(np.concatenate([np.zeros(known.shape[1]), 1 - values]), whole, numbers)
 
 
 def check_k(k: int, nodes: int) -> None:
@@ -120,7 +206,7 @@ def _largest(
         precision = np.dtype(np.float64) if dense is None else dense.dtype
         found = _lanczos(apply, size, count, precision)
         if found is not None and precision == np.float64:
-            found = _with_copies(apply, *found)
+            found = _with_repeated(apply, *found)
         if found is not None:
             return found
         if dense is None:
@@ -152,10 +238,10 @@ def _lanczos(
     return None
 
 
-def _with_copies(
+def _with_repeated(
     apply: Callable[[Floats], Floats], values: Floats, vectors: Floats
 ) -> tuple[Floats, Floats] | None:
-    """Return eigenvalues with copies of equal ones that the iteration may have missed.
+    """Return eigenvalues with those equal to them that the iteration may have missed.
 
     What has been found is moved away; if something larger than the smallest of it comes up, it belongs in its place.
     """
@@ -181,16 +267,16 @@ def _inverse_root(degrees: Floats) -> Floats:
     return np.divide(1, np.sqrt(degrees), out=np.zeros_like(degrees), where=degrees > 0)
 
 
-def _known_vectors(degrees: Floats, part: Indices, count: int) -> Floats:
-    """Return unit vectors of the eigenvalue 0, one for each part, of so many parts with the most weight."""
-    weight = np.bincount(part[part >= 0], degrees[part >= 0])
+def _known_vectors(degrees: Floats, component: Indices, count: int) -> Floats:
+    """Return unit vectors of the eigenvalue 0, one for each of the `count` components with the most weight."""
+    weight = np.bincount(component[component >= 0], degrees[component >= 0])
     order = np.argsort(-weight, kind="stable")[:count]
-    vectors = np.where(part[:, None] == order, np.sqrt(degrees)[:, None], 0.0)
+    vectors = np.where(component[:, None] == order, np.sqrt(degrees)[:, None], 0.0)
     return vectors / np.sqrt(weight[order]).astype(degrees.dtype)
 
 
-def _parts_of_halves(matrix: Floats, of_rows: Floats, of_columns: Floats) -> Indices:
-    """Return the connected part of all rows, then of all columns; -1 without connections."""
+def _components_of_bipartite(matrix: Floats, of_rows: Floats, of_columns: Floats) -> Indices:
+    """Return the connected component of all rows, then of all columns; -1 without connections."""
     used = np.concatenate([of_rows, of_columns]) > 0
     # Nearly always all are connected, which takes a few products to see.
     columns = np.zeros(matrix.shape[1], dtype=matrix.dtype)
@@ -207,14 +293,14 @@ def _parts_of_halves(matrix: Floats, of_rows: Floats, of_columns: Floats) -> Ind
     one_way = sparse.coo_array(
         (np.ones(len(rows_at)), (rows_at, columns_at + len(of_rows))), shape=(len(used), len(used))
     ).tocsr()
-    return connected_parts(sparse.csr_array(one_way + one_way.T))[1]
+    return components_of(sparse.csr_array(one_way + one_way.T))[1]
 
 
-def connected_parts(adjacency: sparse.csr_array) -> tuple[int, Indices]:
-    """Return the number of connected parts, and the part of each node: -1 for nodes without connections."""
-    _, part = connected_components(adjacency, directed=False)
+def components_of(adjacency: sparse.csr_array) -> tuple[int, Indices]:
+    """Return the number of connected components, and the component of each node: -1 for nodes without connections."""
+    _, component = connected_components(adjacency, directed=False)
     used = np.diff(adjacency.indptr) > 0
-    names, numbers = np.unique(part[used], return_inverse=True)
-    numbered = np.full(len(part), -1)
+    names, numbers = np.unique(component[used], return_inverse=True)
+    numbered = np.full(len(component), -1)
     numbered[used] = numbers
     return len(names), numbered
