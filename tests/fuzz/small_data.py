@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from dovetail.data import damage, polynomials, registry, sources
+from dovetail.data import registry, sources
+from dovetail.data.files import Files
+from dovetail.data.sets import polynomials
 from dovetail.errors import DataError
 
 from .data_files import cifar10_files, har_files, mnist_files, put, yeast_files
@@ -26,12 +28,15 @@ def use_small_data(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         put(folder / "data" / name, files)
     monkeypatch.setenv("DOVETAIL_DATA", str(folder / "data"))
     monkeypatch.setenv("DOVETAIL_CACHE", str(folder / "cache"))
-    monkeypatch.setattr(damage, "OFFICIAL_COUNTS_ONLY", False)
+    monkeypatch.setattr(Files, "check_count", lambda *_: None)
     monkeypatch.setattr(polynomials, "_HELD_OUT", 20)
     monkeypatch.setattr(sources, "_retrieve", _no_network)  # Fashion-MNIST is not in the folder
     for name, entry in list(registry._ENTRIES.items()):
-        few = {option: _FEW.get(option, value) for option, value in entry.defaults.items()}
-        monkeypatch.setitem(registry._ENTRIES, name, replace(entry, defaults=few))
+        few = {
+            option: replace(one, default=_FEW.get(option, one.default))
+            for option, one in entry.options.items()
+        }
+        monkeypatch.setitem(registry._ENTRIES, name, replace(entry, options=few))
 
 
 def _no_network(*_: object) -> Path:

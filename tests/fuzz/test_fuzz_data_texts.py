@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import strategies as st
 
-from dovetail.data import catalogue, load_text
+from dovetail.data import catalogue, load
 
 from .hostile import LONG, VERY_LONG, damaged
 from .many import fuzz
@@ -46,7 +46,7 @@ texts = st.one_of(
 
 
 def read(text: str) -> None:
-    repr(load_text(text))
+    repr(load(text))
 
 
 def test_no_text_breaks_the_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

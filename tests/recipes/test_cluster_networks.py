@@ -159,7 +159,7 @@ def test_a_load_counts_steps_and_clusterings() -> None:
 )  # fmt: skip
 def test_sizes_are_those_of_the_data(text: str) -> None:
     try:
-        data = dt.data.load_text(text)
+        data = dt.load(text)
     except DataError:
         pytest.skip(f"the files of {text} are not here")
     size = data_size(text)

@@ -317,7 +317,7 @@ def test_data_named_by_the_files_that_is_not_here_is_said_in_the_report(
     parts_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     away = [info if info.name != "digits" else replace(info, kind="files") for info in catalogue()]
-    monkeypatch.setattr("dovetail.data.local.catalogue", lambda: away)
+    monkeypatch.setattr("dovetail.data.registry.catalogue", lambda: away)
     page = build_report(parts_folder, progress=False)
     assert page.sections == ["Specialists", "How it was made"]
     assert "get them with: dovetail data get digits" in page.to_html()

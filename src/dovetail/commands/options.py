@@ -38,6 +38,6 @@ def seed_range(first: int, count: int) -> range:
 
 def load_data(text: str) -> Dataset:
     """Load data given as ``NAME`` or ``NAME:option=value,option=value``."""
-    from ..data import load_text
+    from ..data import load
 
-    return load_text(text)
+    return load(text)

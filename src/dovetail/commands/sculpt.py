@@ -195,7 +195,7 @@ def _sculpted(
 
 def _task_of(text: str) -> BooleanTask | Dataset:
     """Return the task that a text names: a family, formulas, a file with formulas or a table, or a data set."""
-    from ..data import boolean_task, load_text
+    from ..data import boolean_task, load
     from ..errors import DataError
     from .task_file import read_task_file
 
@@ -210,7 +210,7 @@ def _task_of(text: str) -> BooleanTask | Dataset:
         return boolean_task(text)
     if re.search(r"[/\\]|\.\w+$", text) or not text.strip():
         raise DataError(f"there is no file {text!r}; name a Boolean task, formulas, a file, or a data set")
-    return load_text(text)
+    return load(text)
 
 
 def _fingerprint(what: BooleanTask | Dataset) -> str:

@@ -1,32 +1,16 @@
-"""Real and generated data, loaded by name as train, validation and test tensors.
+"""Data: real and generated, loaded by name as train, validation and test tensors.
 
-A data set is one function: its file says how to read or make it, ``@register`` gives it a name, and its
-keyword-only parameters are its options. Official files are found or downloaded in ``sources.py``; nothing is
-read before its form has been checked.
+A data set is one function in a file of ``sets/``, which says how to read or make it: ``@register`` gives it a name,
+and its keyword-only parameters are its options. Official files are found or downloaded in ``sources.py``; nothing is
+used before its form has been checked.
 """
 
 from __future__ import annotations
 
-# Importing these enters their data sets in the registry.
-from . import (  # noqa: F401
-    averaged,
-    cifar10,
-    digits,
-    har,
-    idx,
-    lines,
-    mixture,
-    noise,
-    pairs,
-    polynomials,
-    side_by_side,
-    yeast,
-)
+from . import sets  # noqa: F401 (enters all data sets in the registry)
 from .boolean import BooleanTask, boolean_task
 from .dataset import Dataset, Split
-from .local import Presence, load_here, presence
-from .registry import DataInfo, catalogue, get, load
-from .text import load_text
+from .registry import DataInfo, Presence, catalogue, data_spec, get, load, load_here, presence
 
 __all__ = [
     "BooleanTask",
@@ -36,9 +20,9 @@ __all__ = [
     "Split",
     "boolean_task",
     "catalogue",
+    "data_spec",
     "get",
     "load",
     "load_here",
-    "load_text",
     "presence",
 ]

@@ -75,7 +75,7 @@ class Dataset:
     name : str
         The name it was loaded under.
     train, val, test : Split
-        The three splits. No statistic of ``val`` or ``test`` has entered ``train``.
+        The three splits; each has samples. No statistic of ``val`` or ``test`` has entered ``train``.
     classes : tuple of str
         What each output stands for: class names, or names of bits or values.
     task : {"classes", "bits", "values"}
@@ -169,10 +169,27 @@ def _shortened(names: Sequence[str], most: int = 12) -> str:
     return shown if len(names) <= most else f"{shown}, …"
 
 
+def _way_to_split(name: str, given: object) -> str:
+    """Return what to write in place of something that is no split."""
+    if given is None:
+        return (
+            "data has all three splits, because training watches val and scores need test; hold some samples back, or "
+            f"pass {'another' if name == 'train' else 'the train'} split here if there are too few to spare"
+        )
+    if isinstance(given, tuple | list) and len(given) == 2:
+        return f"a split is a dovetail.Split, not a {type(given).__name__}; write Split(x, y)"
+    return f"a split is a dovetail.Split of inputs and targets, not a {type(given).__name__}"
+
+
 def _check(data: Dataset) -> None:
     """Refuse what no network could be trained on, naming the split."""
     if data.task not in get_args(Task):
         raise unknown_name("task", data.task, get_args(Task))
+    for name, split in data.splits.items():
+        if not isinstance(split, Split):
+            raise DataError(f"{data.name}, {name}: {_way_to_split(name, split)}")
+    if isinstance(data.classes, str) or not all(isinstance(name, str) for name in data.classes):
+        raise DataError(f"{data.name}: classes must be texts, one for each output; got {data.classes!r:.80}")
     twice = [name for name, count in Counter(data.classes).items() if count > 1]
     if twice:
         raise DataError(

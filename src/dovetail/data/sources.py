@@ -1,17 +1,30 @@
-"""Where a data set's files come from: a folder of the user's, the cache, or a checked download."""
+"""Sources of a data set's files: a folder of the user's, the cache, or a checked download."""
 
 from __future__ import annotations
 
 import hashlib
 import os
+import secrets
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from urllib.parse import unquote
 
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    Progress,
+    TextColumn,
+    TimeRemainingColumn,
+    TransferSpeedColumn,
+)
+
 from ..errors import DataError
-from .archives import unpack
-from .download_progress import DownloadProgress
+
+_RETRIES = 1
+"""After a connection that broke off, or a file whose hash was wrong."""
 
 
 @dataclass(frozen=True)
@@ -90,13 +103,9 @@ def fetch(name: str, source: Source, root: str | Path | None = None) -> Path:
     cache = _cache_folder(name)
     by_hand = _by_hand(source, own or cache)
     try:
-        if source.archive_folder:
-            if not source.complete_in(cache):
-                (archive,) = source.downloads
-                unpack(_retrieve(archive, cache, by_hand), source.archive_folder, source.files)
-        else:
+        if not (source.archive_folder and source.complete_in(cache)):
             for download in source.downloads:
-                _retrieve(download, cache, by_hand)
+                _retrieve(source, download, cache, by_hand)
     except OSError as error:
         raise DataError(
             f"cannot write to the cache folder {cache} ({error}); set $DOVETAIL_CACHE to a folder that you "
@@ -108,39 +117,65 @@ def fetch(name: str, source: Source, root: str | Path | None = None) -> Path:
     return found
 
 
-def _retrieve(download: Download, cache: Path, by_hand: str) -> Path:
-    """Download one file into the cache unless it is there already. It appears only once its hash is right."""
+def _retrieve(source: Source, download: Download, cache: Path, by_hand: str) -> None:
+    """Download into the cache unless it is there already: a file, or those in an archive, which is then removed.
+
+    What is not there whole is not there at all: pooch moves a file to its name once its hash is right, and an
+    archive's folder is renamed once all of its files are in it.
+    """
     pooch = _pooch()
     pooch.get_logger().setLevel("WARNING")  # the bar says it already
-
-    def download_and_check(url: str, output_file: str, caller: object) -> None:
-        bar = DownloadProgress(download.file)
-        try:
-            pooch.HTTPDownloader(progressbar=bar)(url, output_file, caller)
-        except (OSError, ValueError) as error:
-            raise DataError(
-                f"could not download {url} ({_reason(error)}); without a network, {by_hand}"
-            ) from error
-        finally:
-            bar.close()
-        _check_hash(Path(output_file), download, f"nothing was kept. Try again later, or {by_hand}")
-
-    saved = pooch.retrieve(
-        download.url,
-        f"sha256:{download.sha256}",
-        fname=download.file,
+    bar = DownloadProgress(download.file)
+    store = pooch.create(
         path=cache,
-        downloader=download_and_check,
+        base_url="",
+        registry={download.file: f"sha256:{download.sha256}"},
+        urls={download.file: download.url},
+        retry_if_failed=_RETRIES,
     )
-    return Path(saved)
+    unpacked = cache / f"unpacking-{secrets.token_hex(4)}"
+    try:
+        if not source.archive_folder:
+            store.fetch(download.file, downloader=pooch.HTTPDownloader(progressbar=bar))
+            return
+        members = [f"{source.archive_folder}/{file}" for file in source.files]
+        extract = pooch.Unzip if download.file.endswith(".zip") else pooch.Untar
+        store.fetch(
+            download.file,
+            downloader=pooch.HTTPDownloader(progressbar=bar),
+            processor=extract(members, unpacked.name),
+        )
+        target = cache / source.archive_folder
+        # Another process may have unpacked the same archive meanwhile; what it put there is just as good.
+        if not source.complete_in(cache):
+            shutil.rmtree(target, ignore_errors=True)
+            (unpacked / source.archive_folder).rename(target)
+        (cache / download.file).unlink(missing_ok=True)
+    except (OSError, ValueError) as error:
+        if isinstance(error, OSError) and not _is_of_network(error):
+            raise
+        raise DataError(
+            f"could not download {download.url} ({_reason(error)}), and nothing was kept; try again later, or without "
+            f"a network, {by_hand}"
+        ) from error
+    finally:
+        bar.close()
+        shutil.rmtree(unpacked, ignore_errors=True)
+
+
+def _is_of_network(error: OSError) -> bool:
+    import requests
+
+    return isinstance(error, requests.exceptions.RequestException)
 
 
 def _reason(error: Exception) -> str:
     """Return why a download failed in a few words; a failed connection's own message is a nest of objects."""
     import requests
 
-    lost = (requests.exceptions.ConnectionError, requests.exceptions.Timeout)
-    return "no connection to the server" if isinstance(error, lost) else str(error)
+    if isinstance(error, requests.exceptions.ConnectionError | requests.exceptions.Timeout):
+        return "no connection to the server"
+    return str(error).partition(" Deleted download")[0]  # pooch on a wrong hash: it has been deleted
 
 
 def _check_hash(path: Path, download: Download, way_out: str) -> None:
@@ -151,8 +186,7 @@ def _check_hash(path: Path, download: Download, way_out: str) -> None:
         raise DataError(f"{path} cannot be read ({error}); {way_out}") from error
     if found != download.sha256:
         raise DataError(
-            f"{path.parent / download.file} was altered or truncated: expected sha256 {download.sha256}, "
-            f"found {found}; {way_out}"
+            f"{path} was altered or truncated: expected sha256 {download.sha256}, found {found}; {way_out}"
         )
 
 
@@ -210,3 +244,43 @@ def _by_hand(source: Source, folder: Path) -> str:
         return f"fetch {url} by hand and put it {put}"
     # All official files of a set lie side by side.
     return f"fetch {', '.join(source.files)} by hand from {url.rpartition('/')[0]}/ and put them {put}"
+
+
+class DownloadProgress:
+    """What pooch expects of a progress bar: it sets ``total``, then calls ``update``, ``reset`` and ``close``."""
+
+    def __init__(self, title: str) -> None:
+        console = Console(stderr=True)
+        self._bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            DownloadColumn(),
+            TransferSpeedColumn(),
+            TimeRemainingColumn(),
+            console=console,
+            transient=True,
+            disable=not console.is_terminal,
+        )
+        self._task = self._bar.add_task(title, total=None)
+        self._bar.start()
+
+    @property
+    def total(self) -> float | None:
+        """Size of the file in bytes, when it is known."""
+        return self._bar.tasks[0].total
+
+    @total.setter
+    def total(self, size: int) -> None:
+        self._bar.update(self._task, total=size)
+
+    def update(self, size: int) -> None:
+        """Count bytes that have arrived."""
+        self._bar.advance(self._task, size)
+
+    def reset(self) -> None:
+        """Start counting again; pooch does so before it closes."""
+        self._bar.update(self._task, completed=0)
+
+    def close(self) -> None:
+        """Take the bar away."""
+        self._bar.stop()

@@ -2,14 +2,13 @@
 
 A network maps a batch to logits. Its last layer is always called ``output``; every activation is a module of
 its own, used once, so that hooks and tracers see each of them. A new architecture is one file and one line in
-``registry.py``.
+``spec.py``.
 """
 
 from __future__ import annotations
 
 from .build import NetBuilder, build_net, net_builder
-from .registry import ARCHITECTURES
 from .seeding import seeded_build
-from .spec import NetSpec
+from .spec import ARCHITECTURES, NetSpec
 
 __all__ = ["ARCHITECTURES", "NetBuilder", "NetSpec", "build_net", "net_builder", "seeded_build"]

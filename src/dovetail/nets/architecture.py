@@ -1,4 +1,4 @@
-"""What the registry knows about an architecture: its options, what its sizes mean, and how to build it."""
+"""An architecture: its options, what its sizes mean, and how to build it."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from torch import nn
 
+from ..spec import Option, choice
 from .init import INITS
-from .options import Option, choice
 
 
 @dataclass(frozen=True)
@@ -42,4 +42,4 @@ class Architecture:
     @property
     def options(self) -> tuple[Option, ...]:
         """All options, `init` among them, in the order in which a spec is written."""
-        return (*self.own_options, choice("init", self.default_init, tuple(INITS)))
+        return (*self.own_options, Option("init", self.default_init, choice(*INITS)))

@@ -12,8 +12,7 @@ from torch import nn
 
 from ..errors import ShapeError, SpecError
 from .init import initialise_
-from .registry import ARCHITECTURES
-from .spec import MAX_PARAMETERS, NetSpec
+from .spec import ARCHITECTURES, MAX_PARAMETERS, NetSpec
 
 _MAX_INPUTS = 2**24
 _MAX_DIMENSIONS = 16

@@ -6,9 +6,9 @@ import math
 
 from torch import nn
 
+from ..spec import FLAG, Option, share
 from .architecture import Architecture
-from .options import flag, rate
-from .parts import dense_end, sequential
+from .layers import dense_end, sequential
 
 
 def _build(
@@ -34,6 +34,10 @@ def _build(
 MLP = Architecture(
     "mlp",
     _build,
-    (rate("dropout", 0.5), flag("batch_norm", False), flag("output_bias", False)),
+    (
+        Option("dropout", 0.5, share(zero=True)),
+        Option("batch_norm", False, FLAG),
+        Option("output_bias", False, FLAG),
+    ),
     sizes_mean="units of each hidden layer",
 )

@@ -5,9 +5,9 @@ from __future__ import annotations
 import torch
 from torch import nn
 
+from ..spec import FLAG, Option
 from .architecture import Architecture
-from .options import flag
-from .parts import Parts, image_shape, sequential
+from .layers import Layers, image_shape, sequential
 
 _STAGE_CHANNELS = (64, 128, 256, 512)
 
@@ -40,14 +40,14 @@ class ResidualBlock(nn.Module):
 
 def _conv_norm(
     number: str, channels_in: int, channels_out: int, kernel: int, stride: int, batch_norm: bool
-) -> Parts:
+) -> Layers:
     conv = nn.Conv2d(
         channels_in, channels_out, kernel, stride=stride, padding=kernel // 2, bias=not batch_norm
     )
-    parts: Parts = [(f"conv{number}", conv)]
+    layers: Layers = [(f"conv{number}", conv)]
     if batch_norm:
-        parts.append((f"norm{number}", nn.BatchNorm2d(channels_out)))
-    return parts
+        layers.append((f"norm{number}", nn.BatchNorm2d(channels_out)))
+    return layers
 
 
 def _build(
@@ -56,18 +56,20 @@ def _build(
     channels, _, _ = image_shape("resnet18", input_shape)
     width = _STAGE_CHANNELS[0]
     stem = [*_conv_norm("", channels, width, 3, 1, batch_norm), ("relu", nn.ReLU())]
-    parts: Parts = [("stem", sequential(stem))]
+    layers: Layers = [("stem", sequential(stem))]
     for number, filters in enumerate(_STAGE_CHANNELS, start=1):
         stride = 1 if number == 1 else 2
         stage = [
             ("block1", ResidualBlock(width, filters, stride=stride, batch_norm=batch_norm)),
             ("block2", ResidualBlock(filters, filters, stride=1, batch_norm=batch_norm)),
         ]
-        parts.append((f"stage{number}", sequential(stage)))
+        layers.append((f"stage{number}", sequential(stage)))
         width = filters
-    parts += [("average", nn.AdaptiveAvgPool2d(1)), ("flatten", nn.Flatten())]
-    parts.append(("output", nn.Linear(width, outputs, bias=output_bias)))
-    return sequential(parts)
+    layers += [("average", nn.AdaptiveAvgPool2d(1)), ("flatten", nn.Flatten())]
+    layers.append(("output", nn.Linear(width, outputs, bias=output_bias)))
+    return sequential(layers)
 
 
-RESNET18 = Architecture("resnet18", _build, (flag("batch_norm", True), flag("output_bias", True)))
+RESNET18 = Architecture(
+    "resnet18", _build, (Option("batch_norm", True, FLAG), Option("output_bias", True, FLAG))
+)

@@ -1,19 +1,25 @@
-"""The short text that names a network: ``architecture:sizes,option=value,...``."""
+"""Network specs: all architectures by name, and one of them with its sizes and options."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from itertools import pairwise
 
 from ..errors import SpecError, unknown_name
-from .options import Option, OptionValue, write_value
-from .registry import ARCHITECTURES
+from ..spec import Value, read_spec, settle_options, write_value
+from .architecture import Architecture
+from .lenet import LENET
+from .mlp import MLP
+from .resnet import RESNET18
+from .small_cnn import SMALL_CNN
+from .vgg import VGG11, VGG16
+
+ARCHITECTURES: dict[str, Architecture] = {
+    architecture.name: architecture for architecture in (MLP, LENET, SMALL_CNN, VGG11, VGG16, RESNET18)
+}
 
 MAX_PARAMETERS = 2**31
 _MAX_WIDTH = 2**18
-_MAX_TEXT = 1000
-_SIZE = re.compile(r"[0-9]{1,12}")
 
 
 @dataclass(frozen=True)
@@ -51,7 +57,7 @@ class NetSpec:
 
     name: str
     sizes: tuple[int, ...] = ()
-    options: tuple[tuple[str, OptionValue], ...] = ()
+    options: tuple[tuple[str, Value], ...] = ()
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or self.name not in ARCHITECTURES:
@@ -59,7 +65,7 @@ class NetSpec:
         object.__setattr__(self, "sizes", self._settled_sizes())
         object.__setattr__(self, "options", self._settled_options())
 
-    def __getitem__(self, option: str) -> OptionValue:
+    def __getitem__(self, option: str) -> Value:
         for name, value in self.options:
             if name == option:
                 return value
@@ -78,15 +84,8 @@ class NetSpec:
     @classmethod
     def parse(cls, text: str) -> NetSpec:
         """Return the spec that a text stands for."""
-        if not isinstance(text, str):
-            raise SpecError(f"a network is given as text such as 'mlp:512-256'; got {text!r:.80}")
-        if len(text) > _MAX_TEXT:
-            raise SpecError(f"a network's text has at most {_MAX_TEXT} characters; this one has {len(text)}")
-        head, *option_texts = [part.strip() for part in text.split(",")]
-        name, _, size_text = head.partition(":")
-        if name not in ARCHITECTURES:
-            raise unknown_name("architecture", name, ARCHITECTURES)
-        return cls(name, _read_sizes(size_text), tuple(_read_pair(part) for part in option_texts))
+        spec = read_spec(text, "architecture", ARCHITECTURES)
+        return cls(spec.name, spec.sizes, tuple(spec.options.items()))
 
     def _settled_sizes(self) -> tuple[int, ...]:
         architecture = ARCHITECTURES[self.name]
@@ -107,29 +106,6 @@ class NetSpec:
             )
         return sizes
 
-    def _settled_options(self) -> tuple[tuple[str, OptionValue], ...]:
-        known: dict[str, Option] = {option.name: option for option in ARCHITECTURES[self.name].options}
-        given: dict[str, OptionValue] = {}
-        for name, value in self.options:
-            if name not in known:
-                raise unknown_name(f"option of {self.name}", name, known)
-            if name in given:
-                raise SpecError(f"option {name!r} of {self.name} is given twice")
-            given[name] = known[name].read(value)
-        return tuple((name, given.get(name, option.default)) for name, option in known.items())
-
-
-def _read_sizes(text: str) -> tuple[int, ...]:
-    if not text:
-        return ()
-    for part in text.split("-"):
-        if not _SIZE.fullmatch(part):
-            raise SpecError(f"sizes are whole numbers joined by '-', such as 512-256; got {text[:80]!r}")
-    return tuple(int(part) for part in text.split("-"))
-
-
-def _read_pair(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not equals:
-        raise SpecError(f"an option is written name=value, such as dropout=0.2; got {text[:80]!r}")
-    return name.strip(), value.strip()
+    def _settled_options(self) -> tuple[tuple[str, Value], ...]:
+        known = {option.name: option for option in ARCHITECTURES[self.name].options}
+        return tuple(settle_options(self.name, self.options, known).items())

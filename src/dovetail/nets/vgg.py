@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from torch import nn
 
+from ..spec import FLAG, Option, share
 from .architecture import Architecture
-from .options import flag, rate
-from .parts import Parts, convolution, dense_end, image_shape, sequential
+from .layers import Layers, convolution, dense_end, image_shape, sequential
 
 # Channels of the convolutions, block by block; each block ends in a pooling.
 _BLOCKS_16 = ((64, 64), (128, 128), (256, 256, 256), (512, 512, 512), (512, 512, 512))
@@ -20,11 +20,11 @@ def _convolutions(
     *,
     dropout: float,
     batch_norm: bool,
-) -> tuple[Parts, int]:
-    """Return the convolutional part and the number of features it ends in."""
+) -> tuple[Layers, int]:
+    """Return the convolutional layers and the number of features it ends in."""
     shrink = 2 ** len(blocks)
     channels, height, width = image_shape(net, input_shape, smallest=shrink)
-    parts: Parts = []
+    layers: Layers = []
     number = 0
     for block in blocks:
         for place, filters in enumerate(block, start=1):
@@ -32,11 +32,11 @@ def _convolutions(
             last = place == len(block)
             # Liu and Deng: .3 after the first convolution, .4 after the others, none in front of a pooling.
             share = 0.0 if last else dropout * (0.6 if number == 1 else 0.8)
-            parts += convolution(
+            layers += convolution(
                 f"conv{number}", channels, filters, pool=last, batch_norm=batch_norm, dropout=share
             )
             channels = filters
-    return parts, channels * (height // shrink) * (width // shrink)
+    return layers, channels * (height // shrink) * (width // shrink)
 
 
 def _build_16(
@@ -48,26 +48,34 @@ def _build_16(
     batch_norm: bool,
     output_bias: bool,
 ) -> nn.Module:
-    parts, features = _convolutions("vgg16", _BLOCKS_16, input_shape, dropout=dropout, batch_norm=batch_norm)
+    layers, features = _convolutions("vgg16", _BLOCKS_16, input_shape, dropout=dropout, batch_norm=batch_norm)
     if dropout:
-        parts.append(("features_dropout", nn.Dropout(dropout)))
-    parts.append(("flatten", nn.Flatten()))
-    parts += dense_end(
+        layers.append(("features_dropout", nn.Dropout(dropout)))
+    layers.append(("flatten", nn.Flatten()))
+    layers += dense_end(
         features, [512], outputs, output_bias=output_bias, batch_norm=batch_norm, dropout=dropout
     )
-    return sequential(parts)
+    return sequential(layers)
 
 
 def _build_11(
     sizes: tuple[int, ...], input_shape: tuple[int, ...], outputs: int, *, batch_norm: bool, output_bias: bool
 ) -> nn.Module:
-    parts, features = _convolutions("vgg11", _BLOCKS_11, input_shape, dropout=0.0, batch_norm=batch_norm)
-    parts.append(("flatten", nn.Flatten()))
-    parts += dense_end(features, [], outputs, output_bias=output_bias)
-    return sequential(parts)
+    layers, features = _convolutions("vgg11", _BLOCKS_11, input_shape, dropout=0.0, batch_norm=batch_norm)
+    layers.append(("flatten", nn.Flatten()))
+    layers += dense_end(features, [], outputs, output_bias=output_bias)
+    return sequential(layers)
 
 
 VGG16 = Architecture(
-    "vgg16", _build_16, (rate("dropout", 0.0), flag("batch_norm", True), flag("output_bias", True))
+    "vgg16",
+    _build_16,
+    (
+        Option("dropout", 0.0, share(zero=True)),
+        Option("batch_norm", True, FLAG),
+        Option("output_bias", True, FLAG),
+    ),
 )
-VGG11 = Architecture("vgg11", _build_11, (flag("batch_norm", True), flag("output_bias", True)))
+VGG11 = Architecture(
+    "vgg11", _build_11, (Option("batch_norm", True, FLAG), Option("output_bias", True, FLAG))
+)

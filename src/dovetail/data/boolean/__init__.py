@@ -7,7 +7,7 @@ that a structure found in a trained network can be compared with the one that is
 
 from __future__ import annotations
 
-from .evaluate import evaluate_graph
+from .graph import evaluate_graph
 from .planted import Planted, PlantedModule
 from .task import BooleanTask, boolean_task
 

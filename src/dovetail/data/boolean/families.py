@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple, TypeAlias
 
 from ...errors import SpecError, unknown_name
-from .formula import shortened
+from .formulas import shortened
 from .planted import Planted, PlantedModule
 from .table import MAX_OUTPUTS
 

@@ -24,7 +24,7 @@ def input_table(inputs: int) -> Tensor:
     [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]
     """
     rows = torch.arange(2**inputs, dtype=torch.int32)
-    table = torch.empty(2**inputs, inputs)
+    table = torch.empty(2**inputs, inputs, dtype=torch.float32)
     for column in range(inputs):
         table[:, column] = (rows >> (inputs - 1 - column)) & 1
     return table

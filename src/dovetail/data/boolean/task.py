@@ -11,11 +11,9 @@ from torch import Tensor
 
 from ...errors import SpecError
 from ..dataset import Dataset, Split
-from .compile import graph_of
-from .evaluate import evaluate_graph
 from .families import bracket_name, find_family, read_bracket
-from .formula import read_formulas
-from .graph import FunctionGraph
+from .formulas import graph_of, read_formulas
+from .graph import FunctionGraph, evaluate_graph
 from .planted import Planted
 from .table import input_table, read_table
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from ...data import load_text
+from ...data import load
 from ...data.dataset import Dataset
 from ...prune import density
 from ...specialists import train_specialists
@@ -40,7 +40,7 @@ def run(settings: Settings, device: torch.device) -> Row:
         in `cluster_network`, with a value for each seed; for the composite also ``purity``: the owner's share of the
         weight at a hidden unit, on average. A generalist's units have no owners.
     """
-    data = first_samples(load_text(settings["data"]), settings["samples"])
+    data = first_samples(load(settings["data"]), settings["samples"])
     common = {
         "device": device, "progress": False, **{name: settings[name] for name in _TRAINING},
     }  # fmt: skip

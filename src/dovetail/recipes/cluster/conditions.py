@@ -75,7 +75,7 @@ def line(
     Parameters
     ----------
     data : str
-        What they learn, as `dovetail.data.load_text` takes it.
+        What they learn, as `dovetail.load` takes it.
     network, changes : mapping
         Settings of `networks_unit`: those of a kind of networks, and what this line changes.
     labels, printed : mapping

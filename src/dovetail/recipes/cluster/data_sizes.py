@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from ...data.text import read_text
+from ...data import data_spec
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,8 @@ def data_size(text: str) -> DataSize:
     >>> data_size("stack:base=digits,variant=diff").input_shape
     (2, 8, 8)
     """
-    name, options = read_text(text)
+    spec = data_spec(text)
+    name, options = spec.name, spec.options
     size = _SIZES.get(name) or _SIZES.get(str(options.get("base")), _IMAGES)
     if name == "stack":
         size = replace(size, input_shape=(2, *size.input_shape[1:]))

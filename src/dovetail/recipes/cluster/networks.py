@@ -13,7 +13,7 @@ from ...cluster import train_networks
 from ...cluster.promote.initialise import clusterable_weights
 from ...cluster.promote.spec import settled_builder
 from ...cluster.promote.train import Stage
-from ...data import load_text
+from ...data import load
 from ...data.dataset import Dataset
 from ...population import Population, Scores
 from ..unit import Row, Settings, plain_numbers
@@ -40,7 +40,7 @@ def run(settings: Settings, device: torch.device) -> Row:
         network. For ``unpruned`` and ``pruned`` always what the networks score on ``train`` and ``test`` data, and
         their ``sparsity``.
     """
-    data = first_samples(load_text(settings["data"]), settings["samples"])
+    data = first_samples(load(settings["data"]), settings["samples"])
     example = data.train.x[:1]
     row: Row = {}
     if "initial" in settings["stages"]:

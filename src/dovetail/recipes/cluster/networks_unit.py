@@ -49,7 +49,7 @@ def networks_unit(data: str, net: str, **changes: object) -> Unit:
     Parameters
     ----------
     data : str
-        What to learn, as `dovetail.data.load_text` takes it.
+        What to learn, as `dovetail.load` takes it.
     net : str
         Spec of the networks.
     **changes

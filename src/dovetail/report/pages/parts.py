@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ...data import Dataset, catalogue, load_here
-from ...data.text import read_text
-from ...errors import DataError, unknown_name
+from ...data import Dataset, data_spec, load_here
+from ...errors import DataError
 from ...io.provenance import hardware, versions
 from ...population.progress import FitProgress
 from ...specialists import Composite, Part, Score, Specialist
@@ -92,11 +91,8 @@ def _measured(
 
 def _named_data(text: str) -> Dataset:
     """Return the data that someone has asked for, if it is here."""
-    name, options = read_text(text)
-    known = [info.name for info in catalogue()]
-    if name not in known:
-        raise unknown_name("data set", name, known)
-    return load_here(name, **options)
+    spec = data_spec(text)
+    return load_here(spec.name, **spec.options)
 
 
 def _is_of(composite: Composite, team: Sequence[Specialist]) -> bool:

@@ -1,0 +1,23 @@
+"""The small handwritten digits that come with scikit-learn: data that needs no file and no network."""
+
+from __future__ import annotations
+
+import torch
+
+from ..dataset import Split
+from ..registry import Content, register
+from ..splits import stratified_in_three
+
+
+@register("digits", kind="embedded")
+def digits() -> Content:
+    """1,797 handwritten digits of 8 × 8 pixels, from scikit-learn."""
+    from sklearn.datasets import load_digits
+
+    bundle = load_digits()
+    images = torch.from_numpy(bundle.images / 16).to(torch.float32).unsqueeze(1)
+    labels = torch.from_numpy(bundle.target).to(torch.int64)
+    whole = Split(images, labels)
+    parts = stratified_in_three(bundle.target, "digits")
+    splits = [whole.where(torch.from_numpy(part)) for part in parts]
+    return Content(splits, tuple(str(digit) for digit in range(10)))
