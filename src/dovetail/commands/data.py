@@ -66,10 +66,10 @@ def get_data(
 
         dovetail data get mnist
     """
-    from ..data import get
+    from ..data import data_spec, get
 
-    name = name.partition(":")[0]  # options decide what is read from the files, not which there are
     folder = get(name)
+    name = data_spec(name).name
     if as_json:
         print_json({"name": name, "folder": None if folder is None else str(folder)})
         return
