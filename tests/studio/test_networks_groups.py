@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Callable
 from itertools import pairwise
@@ -16,14 +17,16 @@ from torch import Tensor, nn
 import dovetail as dt
 from dovetail.graph.chain import layer_chain
 from dovetail.studio.networks import yardstick
-from dovetail.studio.networks.grouping import group_units
+from dovetail.studio.networks.drawn import draw_groups, strongest_edges
+from dovetail.studio.networks.grouping import Grouping, group_units
 from dovetail.studio.networks.limits import MOST_EDGES, MOST_UNITS
 from dovetail.studio.networks.network import Network
+from dovetail.studio.networks.picture import picture_of
 from dovetail.studio.networks.reading import read_network
-from dovetail.studio.networks.strongest import strongest_edges
 from dovetail.studio.networks.taking_out import reached_outputs, without_module, without_units
 from dovetail.studio.networks.yardstick import Yardstick, measured, of_nothing
 
+from .bench_parts import save_team
 from .conftest import ClientOf
 
 
@@ -128,7 +131,7 @@ def test_paths_lead_over_edges_only(tmp_path: Path) -> None:
     network = read_network(saved(tmp_path, {"a.weight": first, "b.weight": second}))
     assert reached_outputs(network, [(0, 0)]) == {0, 2}
     assert reached_outputs(network, [(1, 1)]) == {1, 2}
-    found = without_module(network, dt.detect_modules([first, second]), 2)
+    found = without_module(network, group_units(network, "modules"), 2)
     assert found.units == "It has outputs only, which nothing reads."
     assert not any(output.broken for output in found.outputs)
 
@@ -151,9 +154,8 @@ def test_a_dense_network_is_shown_in_clusters_and_says_why(tmp_path: Path) -> No
     assert groups.grouping == "clusters"
     assert "audit" in groups.note
     left = {(0, unit) for unit in range(6)} | {(1, unit) for unit in range(8)} | {(2, 0)}
-    assert left in groups.hierarchy.modules  # the two halves that strong weights connect
+    assert left in groups.modules  # the two sides that strong weights connect
     assert "cannot be read off" in group_units(network, "modules").note
-    assert len(group_units(network, "modules", strongest=50).hierarchy.modules) == 2  # only the strong edges
 
 
 def test_a_large_network_is_drawn_with_its_strongest_edges_or_not_at_all(
@@ -191,6 +193,63 @@ def test_a_composite_in_slots_falls_into_its_specialists(
     test = dt.load("digits").test
     after = dt.compose([*parts[:2], *parts[3:]]).evaluate(test).class_accuracy
     assert [output["after"] for output in outputs] == pytest.approx(after.nan_to_num().tolist(), abs=1e-9)
+
+
+SHARES = (None, 50, 25, 10, 5, 2, 1)
+
+
+@pytest.mark.parametrize("dropped", [0, 3])
+def test_taking_out_a_slot_is_dropping_the_specialist_on_the_bench_whatever_is_drawn(
+    dropped: int, parts_folder: Path, tmp_path: Path, client: ClientOf
+) -> None:
+    files = sorted(parts_folder.glob("*.safetensors"))[:5]
+    for file in files:
+        shutil.copy(file, tmp_path)
+    dt.compose([dt.open(file) for file in files]).save(tmp_path / "whole.safetensors")
+    ask = client(tmp_path)
+    left = [file.name for number, file in enumerate(files) if number != dropped]
+    ticked = {"files": left, "method": "sum"}
+    measured = ask.post("/api/bench/measure", json=ticked).json()
+    while measured["samples"] < measured["total"]:
+        measured = ask.post("/api/bench/measure", json=ticked).json()
+    bench = [value or 0.0 for value in measured["class_accuracy"]]
+    assert bench[dropped] < 0.5
+    names = set()
+    for share in SHARES:
+        look = {"file": "whole.safetensors"} | ({} if share is None else {"strongest": share})
+        picture = ask.get("/api/networks/open", params=look).json()
+        assert picture["grouping"] == "specialists"
+        names.add(tuple(group["name"] for group in picture["groups"]))
+        wish = {"file": "whole.safetensors", "grouping": "specialists", "module": dropped}
+        outputs = ask.post("/api/networks/without", json=wish).json()["outputs"]
+        assert [output["after"] for output in outputs] == pytest.approx(bench, abs=1e-9)
+    assert len(names) == 1
+
+
+@pytest.mark.parametrize("grouping", ["modules", "clusters"])
+def test_groups_are_of_the_whole_network_whatever_is_drawn(grouping: Grouping, tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    network = read_network(saved(tmp_path, dense().state_dict()))
+    groups = group_units(network, grouping)
+    pictures = [picture_of(network, groups, share) for share in (100, 10, 2)]
+    assert all(
+        [group.text for group in picture.groups] == [group.text for group in pictures[0].groups]
+        for picture in pictures
+    )
+    for share in (100, 10, 2):
+        drawn = draw_groups(network, groups, share)
+        for number, units in zip(drawn.numbers, drawn.hierarchy.modules, strict=True):
+            assert units <= groups.modules[number]
+
+
+def test_a_specialist_with_an_output_bias_is_left_out_with_it(tmp_path: Path) -> None:
+    team = save_team(tmp_path, "lenet", count=3, slots=True)
+    whole = dt.compose(team)
+    network = read_network(whole.save(tmp_path / "whole.safetensors"))
+    without = network.slots[team[1].knows].tensors_without
+    assert without is not None
+    expected = dt.compose([team[0], team[2]]).state_dict()
+    assert all(torch.equal(tensor, expected[name]) for name, tensor in without().items())
 
 
 def test_averaged_logits_are_no_one_network(parts_folder: Path, tmp_path: Path, client: ClientOf) -> None:

@@ -131,14 +131,11 @@ class OpenedNetworks:
         """Return the network in a file."""
         return self._open(name)[0]
 
-    def groups(
-        self, name: str, grouping: Grouping | None, clusters: int, strongest: float | None
-    ) -> tuple[Network, Groups]:
+    def groups(self, name: str, grouping: Grouping | None, clusters: int) -> tuple[Network, Groups]:
         """Return the network in a file, and its units in groups."""
         network, key = self._open(name)
         return network, self._groups.get(
-            (*key, grouping, clusters, strongest),
-            lambda: group_units(network, grouping, clusters, strongest),
+            (*key, grouping, clusters), lambda: group_units(network, grouping, clusters)
         )
 
     def _open(self, name: str) -> tuple[Network, tuple[object, ...]]:

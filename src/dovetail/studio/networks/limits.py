@@ -26,6 +26,8 @@ MOST_WEIGHTS = 40_000_000
 
 MOST_UNITS, MOST_EDGES = 1_500, 20_000
 """In a drawing."""
+MOST_GROUPED = 6_000
+"""Units among which modules or clusters are looked for: a few seconds."""
 
 MOST_NEIGHBOURS = 16
 """That are listed of a unit, the strongest first."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,24 @@ from .yardstick import Yardstick
 Kind = Literal["sculpture", "specialist", "composite", "modules", "checkpoint"]
 Matrix = NDArray[np.float32]
 """Weights between two layers, ``[units, units before]``, 0 where there is no edge."""
+Edges: TypeAlias = Sequence[NDArray[np.bool_]]
+"""Which edges there are between layers, in the shapes of the matrices."""
+
+
+@dataclass(frozen=True, eq=False)
+class Slot:
+    """What one specialist has for itself in a composite in slots.
+
+    Attributes
+    ----------
+    units : frozenset of Unit
+        Its hidden units and its outputs.
+    tensors_without : callable, optional
+        Gives the composite's weights without the specialist; None for the inputs, which belong to no specialist.
+    """
+
+    units: frozenset[Unit]
+    tensors_without: Callable[[], Mapping[str, Tensor]] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,8 +66,8 @@ class Network:
         where to find it.
     output_names : tuple of str, optional
         What its outputs are called.
-    owners : mapping of str to set of Unit
-        For a composite in slots: the hidden units and outputs of each specialist, and the inputs.
+    slots : mapping of str to Slot
+        For a composite in slots: what belongs to each specialist, by what it knows, and the inputs.
     doubt : str
         What could not be read off the file, or was taken for granted.
     """
@@ -63,7 +81,7 @@ class Network:
     build: Callable[[Mapping[str, Tensor]], nn.Module] | None = None
     yardstick: Callable[[DataShelf], Yardstick] | None = None
     output_names: Sequence[str] | None = None
-    owners: Mapping[str, frozenset[Unit]] = field(default_factory=dict)
+    slots: Mapping[str, Slot] = field(default_factory=dict)
     doubt: str = ""
 
     @cached_property

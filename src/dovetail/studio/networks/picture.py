@@ -10,9 +10,10 @@ from pydantic import BaseModel
 from ...errors import SpecError
 from ...graph.chain import find_layers
 from ...report.hierarchy_view import hierarchy_data
-from ...sculpting.drawing.style import checked_names, counted, layer_name, unused_note
+from ...sculpting.drawing.style import checked_names, composition, counted, layer_name, unused_note
 from ...sculpting.modules.reach import used_units
 from ..errors import MissingError
+from .drawn import Drawn, draw_groups
 from .grouping import Grouping, Groups, groupings_of
 from .limits import MOST_NEIGHBOURS
 from .network import Kind, Network
@@ -28,8 +29,19 @@ class LayerFacts(BaseModel):
     density: float | None
 
 
+class GroupFacts(BaseModel):
+    """A group of units: its name, what it is made of, and its place among the modules of the drawing, if it has one."""
+
+    name: str
+    text: str
+    drawn: int | None
+
+
 class Picture(BaseModel):
-    """A network as the view shows it; ``drawing`` is what the script for modules takes, missing for too many units."""
+    """A network as the view shows it; ``drawing`` is what the script for modules takes, missing for too many units.
+
+    ``strongest`` is the percentage of the edges of each layer that are drawn; groups are of the whole network.
+    """
 
     kind: Kind
     title: str
@@ -38,14 +50,25 @@ class Picture(BaseModel):
     doubt: str
     groupings: list[Grouping]
     grouping: Grouping | None = None
+    groups: list[GroupFacts] = []
     strongest: float | None = None
     note: str = ""
     unused: str = ""
     drawing: dict[str, Any] | None = None
 
 
-def picture_of(network: Network, groups: Groups | SpecError) -> Picture:
-    """Return what to show of a network, with its groups or why there are none."""
+def picture_of(network: Network, groups: Groups | SpecError, strongest: float | None = None) -> Picture:
+    """Return what to show of a network, with its groups or why there are none.
+
+    Parameters
+    ----------
+    network : Network
+        The network.
+    groups : Groups or SpecError
+        Its units in groups, or why there are none.
+    strongest : float, optional
+        Percentage of the edges of each layer to draw; by default as many as can be drawn.
+    """
     picture = Picture(
         kind=network.kind,
         title=network.title,
@@ -57,24 +80,41 @@ def picture_of(network: Network, groups: Groups | SpecError) -> Picture:
     if isinstance(groups, SpecError):
         picture.note = "" if str(groups) == network.doubt else f"{groups}."
         return picture
-    hierarchy = groups.hierarchy
-    names = (
-        checked_names(None, "x", hierarchy.sizes[0], "inputs"),
-        network.outputs,
-        list(groups.names),
-    )
-    picture.grouping, picture.strongest, picture.note = groups.grouping, groups.strongest, groups.note
-    picture.unused = (
-        unused_note(hierarchy, drawn=False)
-        if groups.strongest == 100
-        else _not_reached(len(hierarchy.unused))
-    )
-    picture.drawing = hierarchy_data(hierarchy, names)
+    picture.grouping = groups.grouping
+    drawn: Drawn | None = None
+    try:
+        drawn = draw_groups(network, groups, strongest)
+        notes = [f"Only the strongest {drawn.strongest:g} % of the edges of each layer are drawn."]
+        notes = [*notes * (drawn.strongest < 100), groups.note]
+    except SpecError as error:
+        notes = [f"{error}.", groups.note]
+    picture.note = " ".join(filter(None, notes))
+    picture.groups = [
+        GroupFacts(
+            name=name,
+            text=composition(units, len(network.widths)),
+            drawn=drawn.numbers.index(number) if drawn is not None and number in drawn.numbers else None,
+        )
+        for number, (name, units) in enumerate(zip(groups.names, groups.modules, strict=True))
+    ]
+    if drawn is not None:
+        hierarchy, picture.strongest = drawn.hierarchy, drawn.strongest
+        names = (
+            checked_names(None, "x", hierarchy.sizes[0], "inputs"),
+            network.outputs,
+            [groups.names[number] for number in drawn.numbers],
+        )
+        picture.unused = (
+            unused_note(hierarchy, drawn=False)
+            if drawn.strongest == 100
+            else _not_reached(len(hierarchy.unused))
+        )
+        picture.drawing = hierarchy_data(hierarchy, names)
     return picture
 
 
 def _not_reached(units: int) -> str:
-    """Return what to say of units that some edges lead past: others that are not looked at may use them."""
+    """Return what to say of units that the drawn edges lead past: others may use them."""
     return f"{counted(units, 'unit')} on no path of these edges left out" if units else ""
 
 

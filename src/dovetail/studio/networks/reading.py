@@ -38,7 +38,7 @@ from .limits import (
     check_shapes,
     dense_shapes,
 )
-from .network import Network, matrices_of
+from .network import Network, Slot, matrices_of
 from .yardstick import Yardstick, of_boolean, of_data, of_nothing
 
 
@@ -106,7 +106,7 @@ def _of_part(path: Path) -> Network:
     chain, doubt = _chain(tensors)
     return Network(
         "composite" if isinstance(part, Composite) else "specialist", repr(part), facts, tensors, chain, None,
-        partial(network_of, basis), partial(_of_classes, part), part.classes, owners_of(part, chain), doubt,
+        partial(network_of, basis), partial(_of_classes, part), part.classes, slots_of(part, chain), doubt,
     )  # fmt: skip
 
 
@@ -184,22 +184,29 @@ def _chain(tensors: Mapping[str, Tensor]) -> tuple[tuple[Layer, ...], str]:
     return found, ""
 
 
-def owners_of(part: Part, chain: Sequence[Layer]) -> dict[str, frozenset[Unit]]:
-    """Return the hidden units and the outputs of each specialist by what it knows, and the inputs as one more group.
+def slots_of(part: Part, chain: Sequence[Layer]) -> dict[str, Slot]:
+    """Return what belongs to each specialist of a composite in slots, and the inputs as one more.
 
     Nothing where specialists share hidden units.
     """
     members = part.specialists
-    size = sum(layer.inputs * layer.units for layer in chain)
-    if len(members) < 2 or not chain or not in_own_slots(members) or size * len(members) > MOST_WEIGHTS:
+    size = sum(layer.inputs * layer.units for layer in chain) * len(members)
+    if not isinstance(part, Composite) or len(members) < 2 or not chain or size > MOST_WEIGHTS:
         return {}
-    owned: dict[str, frozenset[Unit]] = {}
+    if not in_own_slots(members):
+        return {}
+    slots: dict[str, Slot] = {}
     for member in members:
         edges = [matrix != 0 for matrix in matrices_of(member.state_dict(), chain)]
         used = used_units(edges)
         hidden = {(layer, unit) for layer in range(1, len(chain)) for unit in used[layer].tolist()}
-        owned[member.knows] = frozenset(hidden.union((len(chain), number) for number in member.rewarded))
-    units = sum(map(len, owned.values()))
-    if len(frozenset().union(*owned.values())) < units or len(owned) < len(members):
+        units = frozenset(hidden.union((len(chain), number) for number in member.rewarded))
+        slots[member.knows] = Slot(units, partial(_tensors_without, part, member))
+    different: set[Unit] = set().union(*(slot.units for slot in slots.values()))
+    if len(different) < sum(len(slot.units) for slot in slots.values()) or len(slots) < len(members):
         return {}
-    return owned | {"inputs": frozenset((0, unit) for unit in range(chain[0].inputs))}
+    return slots | {"inputs": Slot(frozenset((0, unit) for unit in range(chain[0].inputs)))}
+
+
+def _tensors_without(composite: Composite, member: Specialist) -> Mapping[str, Tensor]:
+    return (composite - member).state_dict()

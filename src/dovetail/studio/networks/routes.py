@@ -29,11 +29,16 @@ class Look(BaseModel):
     file: Annotated[str, Field(max_length=1000)]
     grouping: Grouping | None = None
     clusters: Annotated[int, Field(ge=2, le=12)] = 4
+
+
+class Drawing(Look):
+    """Which groups to draw, and how many percent of the edges of each layer."""
+
     strongest: Annotated[float, Field(gt=0, le=100)] | None = None
 
 
 class TakeOut(Look):
-    """Which module to take out."""
+    """Which group to take out; which of the edges are drawn does not matter for it."""
 
     module: _Count
 
@@ -45,16 +50,16 @@ def read_files(studio: StudioOf) -> NetworkFiles:
 
 
 @router.get("/open")
-def open_network(studio: StudioOf, look: Annotated[Look, Query()]) -> Picture:
+def open_network(studio: StudioOf, look: Annotated[Drawing, Query()]) -> Picture:
     """Open a network and draw its groups."""
     opened = studio.only(OpenedNetworks)
     network = opened.network(look.file)
     groups: Groups | SpecError
     try:
-        _, groups = opened.groups(look.file, look.grouping, look.clusters, look.strongest)
+        _, groups = opened.groups(look.file, look.grouping, look.clusters)
     except SpecError as error:
         groups = error
-    return picture_of(network, groups)
+    return picture_of(network, groups, look.strongest)
 
 
 @router.get("/unit")
@@ -70,8 +75,6 @@ def read_unit(
 
 @router.post("/without")
 def take_out(studio: StudioOf, wish: TakeOut) -> WithoutModule:
-    """Take a module out of a network, and tell which outputs break."""
-    network, groups = studio.only(OpenedNetworks).groups(
-        wish.file, wish.grouping, wish.clusters, wish.strongest
-    )
-    return without_module(network, groups.hierarchy, wish.module, studio.only(shelf_of))
+    """Take a group out of a network, and tell which outputs break."""
+    network, groups = studio.only(OpenedNetworks).groups(wish.file, wish.grouping, wish.clusters)
+    return without_module(network, groups, wish.module, studio.only(shelf_of))

@@ -1,12 +1,13 @@
-"""A network without one of its modules: which outputs break.
+"""A network without one of its groups: which outputs break.
 
-A unit is set to 0 where it is read, as in `dovetail.lesion`: the weights that read it are set to 0, which is the same.
-Nothing reads the network's outputs, so these are never set to 0 themselves.
+A specialist in its slot is left out of the composite, as on the bench. Of other groups every unit is set to 0 where it
+is read, as in `dovetail.lesion`: the weights that read it are set to 0, which is the same. Nothing reads the network's
+outputs, so these are never set to 0 themselves.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 import torch
@@ -14,9 +15,10 @@ from pydantic import BaseModel
 from torch import Tensor
 
 from ...sculpting.drawing.style import composition
-from ...sculpting.modules.hierarchy import Hierarchy, Unit
+from ...sculpting.modules.hierarchy import Unit
 from ..errors import MissingError
 from ..held_data import DataShelf
+from .grouping import Groups
 from .network import Network, inputs_per_unit
 from .yardstick import Measure, Measured, is_broken, measured
 
@@ -48,42 +50,44 @@ class WithoutModule(BaseModel):
 
 
 def without_module(
-    network: Network, hierarchy: Hierarchy, module: int, shelf: DataShelf | None = None
+    network: Network, groups: Groups, module: int, shelf: DataShelf | None = None
 ) -> WithoutModule:
-    """Return what happens to each output when all units of a module are 0.
+    """Return what happens to each output when all units of a group are 0.
 
     Parameters
     ----------
     network : Network
         A network with layers in order.
-    hierarchy : Hierarchy
-        Its modules.
+    groups : Groups
+        Its units in groups.
     module : int
         Which to take out, from 0.
     shelf : DataShelf, optional
         Where to find the data to measure on.
     """
-    if not 0 <= module < len(hierarchy.modules):
-        raise MissingError(
-            f"there is no module {module}; this network has {len(hierarchy.modules)}, from 0 on"
-        )
-    layers = len(hierarchy.sizes)
-    units = hierarchy.modules[module]
+    if not 0 <= module < len(groups.modules):
+        raise MissingError(f"there is no module {module}; this network has {len(groups.modules)}, from 0 on")
+    layers = len(network.widths)
+    units = groups.modules[module]
     removed = frozenset(unit for unit in units if unit[0] < layers - 1)
     reached = reached_outputs(network, removed)
-    measure, found = _measured(network, removed, shelf or DataShelf())
+    name = groups.names[module]
+    specialist = network.slots[name].tensors_without if groups.grouping == "specialists" else None
+    tensors_without = specialist or (lambda: without_units(network, removed))
+    measure, found = _measured(network, tensors_without, shelf or DataShelf())
     outputs = [
         OutputWithout(
-            name=name, before=before, after=after, reached=number in reached, own=(layers - 1, number) in units,
+            name=output, before=before, after=after, reached=number in reached, own=(layers - 1, number) in units,
             broken=number in reached if measure is None else is_broken(measure, before, after),
         )
-        for number, (name, before, after) in enumerate(zip(network.outputs, found.before, found.after, strict=True))
+        for number, (output, before, after) in enumerate(zip(network.outputs, found.before, found.after, strict=True))
     ]  # fmt: skip
-    words = (
-        f"Set to 0: {composition(removed, layers)}."
-        if removed
-        else "It has outputs only, which nothing reads."
-    )
+    if specialist is not None:
+        words = f"Left out: specialist {name} with {composition(removed, layers)}."
+    elif removed:
+        words = f"Set to 0: {composition(removed, layers)}."
+    else:
+        words = "It has outputs only, which nothing reads."
     return WithoutModule(module=module, measure=measure, text=found.text, units=words, outputs=outputs)
 
 
@@ -115,12 +119,12 @@ def reached_outputs(network: Network, units: Iterable[Unit]) -> set[int]:
 
 
 def _measured(
-    network: Network, removed: frozenset[Unit], shelf: DataShelf
+    network: Network, tensors_without: Callable[[], Mapping[str, Tensor]], shelf: DataShelf
 ) -> tuple[Measure | None, Measured]:
     if network.build is None or network.yardstick is None:
         nothing: list[float | None] = [None] * len(network.outputs)
         text = "Nothing can be measured here. Broken: a path leads from the module to the output."
         return None, Measured(nothing, nothing, text)
     yardstick = network.yardstick(shelf)
-    whole, less = (network.build(tensors) for tensors in (network.tensors, without_units(network, removed)))
+    whole, less = (network.build(tensors) for tensors in (network.tensors, tensors_without()))
     return yardstick.measure, measured(whole, less, yardstick)

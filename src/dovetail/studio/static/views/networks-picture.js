@@ -51,7 +51,7 @@ function controls(picture, place, open) {
     grouping === "clusters" &&
       select("networks-clusters", "How many", CLUSTERS, place.clusters ?? 4, String, (count) => open({ clusters: count, ...other })),
     picture.kind !== "modules" &&
-      select("networks-strongest", "Edges", SHARES, strongest, shareText, (share) => open({ strongest: share, ...other })),
+      select("networks-strongest", "Edges", SHARES, strongest, shareText, (share) => open({ strongest: share, open: null })),
   );
 }
 
@@ -62,7 +62,11 @@ function workplace(picture, place, remember) {
   if (!picture.groupings.length) return layers(picture); // they are in no order, so there is nothing to ask
   const unit = unitPanel(picture, place, remember);
   const side = (...panels) => h("div", { class: "networks-side" }, panels);
-  if (!picture.drawing) return h("div", { class: "networks-columns" }, layers(picture), side(unit.element));
+  if (!picture.grouping) return h("div", { class: "networks-columns" }, layers(picture), side(unit.element));
+  if (!picture.drawing) {
+    const panel = withoutPanel(picture, place, { remember, onAnswer: () => {} });
+    return h("div", { class: "networks-columns" }, layers(picture), side(panel, unit.element));
+  }
   const drawing = modulesDrawing(picture, {
     opened: modulesIn(place.open, picture),
     onOpen: (modules) => remember({ open: modules.join(" ") }),

@@ -1,20 +1,20 @@
-// The modules one by one, each with a button that takes it out; then which outputs break.
+// The groups one by one, each with a button that takes it out; then which outputs break. Which edges are drawn does not matter.
 
 import { post } from "../js/api.js";
 import { clear, dataTable, h, notice } from "../js/elements.js";
 
 const MOST_ROWS = 100;
 
-export function withoutPanel({ drawing, grouping }, place, { remember, onAnswer }) {
+export function withoutPanel({ drawing, groups, grouping }, place, { remember, onAnswer }) {
   const answer = h("div", { "aria-live": "polite" });
-  const buttons = drawing.modules.map((_, m) =>
+  const buttons = groups.map((_, m) =>
     h("button", { type: "button", class: "small", onclick: () => choose(m) }),
   );
   let chosen = null;
   const label = () =>
     buttons.forEach((button, m) => {
       button.textContent = m === chosen ? "Put back" : "Take out";
-      button.setAttribute("aria-label", `${button.textContent} ${called(grouping, drawing.modules[m].name)}`);
+      button.setAttribute("aria-label", `${button.textContent} ${called(grouping, groups[m].name)}`);
     });
   label();
 
@@ -28,24 +28,24 @@ export function withoutPanel({ drawing, grouping }, place, { remember, onAnswer 
       onAnswer(-1, []);
       return;
     }
-    const { file, clusters, strongest } = place;
+    const { file, clusters } = place;
     const wish = { file, grouping, module: mine };
     if (clusters) wish.clusters = Number(clusters);
-    if (strongest) wish.strongest = Number(strongest);
     try {
       const without = await post("/api/networks/without", wish);
       if (mine !== chosen) return;
-      clear(answer, outcome(without, called(grouping, drawing.modules[mine].name)));
-      onAnswer(mine, without.outputs.flatMap(({ broken }, number) => (broken ? [number] : [])));
+      clear(answer, outcome(without, called(grouping, groups[mine].name)));
+      onAnswer(groups[mine].drawn ?? -1, without.outputs.flatMap(({ broken }, number) => (broken ? [number] : [])));
     } catch (error) {
       if (mine === chosen) clear(answer, notice(error.message, "error"));
     }
   }
 
-  const entry = (module, m) => {
-    const swatch = h("span", { class: `swatch${module.ring ? " ring" : ""}`, "aria-hidden": "true" });
-    swatch.style.setProperty("--colour", module.colour);
-    return h("li", {}, swatch, h("span", { class: "grow" }, h("strong", {}, module.name), ` ${module.text}`), buttons[m]);
+  const entry = (group, m) => {
+    const module = drawing?.modules[group.drawn ?? -1]; // none where no drawn edge leads through the group
+    const swatch = h("span", { class: `swatch${module?.ring ? " ring" : ""}`, "aria-hidden": "true" });
+    swatch.style.setProperty("--colour", module?.colour ?? "transparent");
+    return h("li", {}, swatch, h("span", { class: "grow" }, h("strong", {}, group.name), ` ${group.text}`), buttons[m]);
   };
   const out = Number(place.out ?? NaN);
   if (buttons[out]) queueMicrotask(() => choose(out)); // when the drawing is there to be marked
@@ -53,8 +53,8 @@ export function withoutPanel({ drawing, grouping }, place, { remember, onAnswer 
     "section",
     { class: "card", "aria-labelledby": "networks-modules-title" },
     h("h3", { id: "networks-modules-title" }, grouping[0].toUpperCase() + grouping.slice(1)),
-    drawing.modules.length ? null : h("p", { class: "quiet" }, "There are none: no path leads from an input to an output."),
-    h("ul", { class: "networks-modules" }, drawing.modules.map(entry)),
+    groups.length ? null : h("p", { class: "quiet" }, "There are none: no path leads from an input to an output."),
+    h("ul", { class: "networks-modules" }, groups.map(entry)),
     answer,
   );
 }

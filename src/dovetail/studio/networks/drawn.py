@@ -1,42 +1,80 @@
-"""Which edges of a network to look at: all, or the strongest of each layer, and no more than can be drawn."""
+"""What is drawn of a network's groups: all edges, or the strongest of each layer, and no more than can be drawn."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import SpecError
+from ...sculpting import Hierarchy
 from ...sculpting.modules.reach import used_units
+from .grouping import Groups
 from .limits import MOST_EDGES, MOST_UNITS
-from .network import Matrix, Network
-
-Edges: TypeAlias = Sequence[NDArray[np.bool_]]
+from .network import Edges, Matrix, Network
 
 SHARES = (100.0, 50.0, 25.0, 10.0, 5.0, 2.0, 1.0)
-"""Percentages of the edges of each layer, the strongest, that a view may be of."""
+"""Percentages of the edges of each layer, the strongest, that a drawing may show."""
 _HOPELESS = 10
 """How many times more edges than can be drawn are not worth a look at which of them are on paths."""
 
 
-def chosen_edges(network: Network, percent: float | None) -> tuple[Edges, float]:
-    """Return the edges to look at, and their percentage: as asked, or as many as can be drawn.
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """The groups of a network as they are drawn.
+
+    Attributes
+    ----------
+    hierarchy : Hierarchy
+        The edges that are drawn, and of each group the units on their paths.
+    numbers : list of int
+        Which groups these are: those without a unit on a path are not drawn.
+    strongest : float
+        Percentage of the edges of each layer that are drawn.
+    """
+
+    hierarchy: Hierarchy
+    numbers: list[int]
+    strongest: float
+
+
+def draw_groups(network: Network, groups: Groups, strongest: float | None = None) -> Drawn:
+    """Return the groups of a network as they are drawn; the groups themselves do not change by it.
+
+    Parameters
+    ----------
+    network : Network
+        A network with layers in order.
+    groups : Groups
+        Its units in groups.
+    strongest : float, optional
+        Percentage of the edges of each layer to draw; by default as many as can be drawn.
 
     Raises
     ------
     SpecError
-        When these are still too many to draw.
+        When these are too many to draw.
     """
+    edges, share = _chosen_edges(network, strongest)
+    used = {(layer, unit) for layer, units in enumerate(used_units(edges)) for unit in units.tolist()}
+    everything = {(layer, unit) for layer, width in enumerate(network.widths) for unit in range(width)}
+    shown = {number: units & used for number, units in enumerate(groups.modules) if units & used}
+    hierarchy = Hierarchy(tuple(edges), (), tuple(shown.values()), frozenset(everything - used))
+    return Drawn(hierarchy, list(shown), share)
+
+
+def _chosen_edges(network: Network, percent: float | None) -> tuple[Edges, float]:
+    """Return the edges to draw, and their percentage: as asked, or as many as can be drawn."""
     all_edges = sum(int(matrix.sum()) for matrix in network.edges)
     units, count = sum(network.widths), all_edges
     for share in SHARES if percent is None else (percent,):
         if share / 100 * all_edges > _HOPELESS * MOST_EDGES:
             continue
         edges = strongest_edges(network.matrices, network.edges, share)
-        units, count = _drawn(edges)
+        units, count = _on_paths(edges)
         if units <= MOST_UNITS and count <= MOST_EDGES:
             return edges, share
     raise SpecError(
@@ -45,7 +83,7 @@ def chosen_edges(network: Network, percent: float | None) -> tuple[Edges, float]
     )
 
 
-def _drawn(edges: Edges) -> tuple[int, int]:
+def _on_paths(edges: Edges) -> tuple[int, int]:
     """Return how many units and edges there are on paths from inputs to outputs."""
     used = used_units(edges)
     count = sum(
