@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
@@ -165,3 +166,56 @@ def test_a_product_with_a_constant_is_folded_in() -> None:
     expected = kernel_sums(network.first) * np.array([[1.0], [2.0], [0.5], [0.0]])
     np.testing.assert_allclose(graph.blocks[0].weights, expected)
     np.testing.assert_allclose(graph.blocks[1].weights, kernel_sums(network.second))
+
+
+@pytest.mark.parametrize(
+    "cut",
+    [
+        lambda x: x.unbind(1),
+        lambda x: [part.squeeze(1) for part in x.chunk(2, dim=1)],
+        lambda x: [part.squeeze(1) for part in x.split(1, dim=1)],
+    ],
+)
+def test_norms_of_pieces_go_into_the_layers_that_read_them(
+    cut: Callable[[Tensor], Sequence[Tensor]],
+) -> None:
+    class Pieces(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.stem = nn.Linear(3, 4)
+            self.norms = nn.ModuleList([nn.BatchNorm1d(4), nn.BatchNorm1d(4)])
+            self.readers = nn.ModuleList([nn.Linear(4, 2), nn.Linear(4, 2)])
+
+        def forward(self, x: Tensor) -> Tensor:
+            pieces = zip(self.readers, self.norms, cut(self.stem(x)), strict=True)
+            outs: list[Tensor] = [reader(norm(piece)) for reader, norm, piece in pieces]
+            return torch.cat(outs, dim=1)
+
+    network = Pieces()
+    for number, norm in enumerate(network.norms):
+        assert isinstance(norm.running_var, Tensor)
+        norm.running_var.copy_(torch.rand(4) + number)
+    blocks = {block.name: block.weights for block in network_graph(network, torch.zeros(1, 2, 3)).blocks}
+    assert blocks["stem"] == pytest.approx(network.stem.weight.detach().double().abs().numpy())
+    for number, (reader, norm) in enumerate(zip(network.readers, network.norms, strict=True)):
+        assert isinstance(reader, nn.Linear)
+        weight = reader.weight.detach().double().abs().numpy()
+        assert blocks[f"readers.{number}"] == pytest.approx(weight * _factor(norm))
+
+
+def test_a_norm_of_the_only_piece_that_is_used_goes_into_the_layer_before() -> None:
+    class First(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.stem, self.norm, self.last = nn.Linear(3, 4), nn.BatchNorm1d(4), nn.Linear(4, 2)
+
+        def forward(self, x: Tensor) -> Tensor:
+            first, _ = self.stem(x).unbind(1)
+            out: Tensor = self.last(self.norm(first))
+            return out
+
+    network = First()
+    nn.init.uniform_(network.norm.weight)
+    blocks = {block.name: block.weights for block in network_graph(network, torch.zeros(1, 2, 3)).blocks}
+    weight = network.stem.weight.detach().double().abs().numpy()
+    assert blocks["stem"] == pytest.approx(weight * _factor(network.norm)[:, None])

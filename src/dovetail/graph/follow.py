@@ -50,6 +50,10 @@ class Follower:
         self._inputs = len(entries)
         self._carried = {0: Carried(torch.from_numpy(entries).reshape(shape[1:]).expand(shape))}
 
+    def knows(self, value: Value) -> bool:
+        """Whether a rule has said what a value carries; of a second result, such as indices, few do."""
+        return value.index in self._carried
+
     def carried(self, value: Value) -> Carried:
         """Return what a value carries."""
         return self._carried[value.index]
@@ -61,6 +65,13 @@ class Follower:
     def maker(self, value: Value) -> WeightedLayer | None:
         """Return the layer that alone makes a value, if the value is used only once."""
         return self.carried(value).maker if self.trace.users[value.index] == 1 else None
+
+    def passed_on(self, call: Call, maker: WeightedLayer | None) -> WeightedLayer | None:
+        """Return the layer that alone makes what a call returns, if only one of its results is used.
+
+        Each of several results may be normalised by a scale of its own, and the layer has room for one.
+        """
+        return maker if sum(self.trace.users[value.index] > 0 for value in call.results) == 1 else None
 
     def add_layer(self, call: Call, weight: Tensor, value: Value, groups: int = 1) -> Carried:
         """Return what the output of a layer carries that reads a value with ``[outputs, inputs, kernel...]``."""

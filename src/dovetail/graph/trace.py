@@ -23,6 +23,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 from torch.utils.weak import WeakTensorKeyDictionary
 
 from ..errors import DovetailError, ShapeError, SpecError, memory_is_full
+from .aliases import Layout, Writes, version
 
 
 @dataclass(frozen=True)
@@ -164,8 +165,8 @@ _SAME_AS = {
     "absolute": "abs",
 }
 
-# What is written into another tensor, or leaves PyTorch, is lost from sight.
-_OUT_OF_SIGHT = {"numpy", "tolist", "array", "setitem"}
+# What leaves PyTorch is lost from sight.
+_OUT_OF_SIGHT = {"numpy", "tolist", "array"}
 
 # These read no more of a tensor than its shape and type.
 _CONSTANT = {
@@ -198,7 +199,7 @@ def record(network: nn.Module, example_input: Tensor) -> Trace:
                 f"the network fails on example_input of shape {tuple(example_input.shape)}: "
                 f"{type(error).__name__}: {error}"
             ) from error
-        outputs = [recorder.values[leaf] for leaf in tensors_in(output) if leaf in recorder.values]
+        outputs = recorder.up_to_date(tensors_in(output))
     if not outputs:
         raise SpecError("the network returns no tensor that depends on its input")
     calls, users = contributing(recorder.calls, outputs)
@@ -217,6 +218,7 @@ class _Recorder(TorchFunctionMode):
         self._modules: list[tuple[str, str]] = []
         self._count = 0
         self._called: Counter[str] = Counter()
+        self._writes = Writes()
         # Tensors that surely do not depend on the input.
         self._constants = WeakTensorKeyDictionary()
         for module in network.modules():
@@ -229,6 +231,23 @@ class _Recorder(TorchFunctionMode):
         self._count += 1
         self.values[tensor] = value
         return value
+
+    def up_to_date(self, tensors: Iterable[Tensor]) -> list[Value]:
+        """Return what tensors hold now, of those that depend on the input.
+
+        A tensor may have changed by what was written through another that shares its memory: a view, or what it is a
+        view of. Such writes are calls of the name ``write``.
+        """
+        found = []
+        for tensor in tensors:
+            value = self.values.get(tensor)
+            for write in self._writes.since(value, tensor):
+                args = (value, write.value, Layout.of(tensor), write.layout)
+                value = self.add(tensor)
+                self.calls.append(Call("write", write.function, args, {}, (value,), write.place, 0))
+            if value is not None:
+                found.append(value)
+        return found
 
     @contextmanager
     def watching(self, network: nn.Module) -> Iterator[None]:
@@ -255,9 +274,10 @@ class _Recorder(TorchFunctionMode):
         name = one_word(func)
         number = self._called[name]
         self._called[name] += 1
-        followed = name not in _CONSTANT and any(tensor in self.values for tensor in given)
+        followed = self.up_to_date(given) and name not in _CONSTANT
         before = tree_map(self._value, (args, kwargs)) if followed else None
         self._check_origin(func, given)
+        versions = [version(tensor) for tensor in given]
         result = func(*args, **kwargs)
         made = tensors_in(result)
         if before is None:
@@ -268,9 +288,18 @@ class _Recorder(TorchFunctionMode):
             raise SpecError(
                 f"cannot follow {title(func)} {self._place()}: what becomes of the values then cannot be seen"
             )
+        changed = [tensor for tensor, was in zip(given, versions, strict=True) if version(tensor) != was]
+        # What is changed in place is returned, except by y[...] = x; what shares its memory changes as well.
+        written = [tensor for tensor in changed if any(tensor is other for other in made)]
+        if changed and not written:
+            written = [args[0]] if name == "setitem" else changed
+            made += written
         if made:
-            results = tuple(self.add(tensor) for tensor in made)
-            self.calls.append(Call(name, func, before[0], before[1], results, self._place(), number))
+            place, results = self._place(), tuple(self.add(tensor) for tensor in made)
+            before[1].pop("out", None)  # what was there does not matter
+            self.calls.append(Call(name, func, before[0], before[1], results, place, number))
+            for tensor in written:
+                self._writes.note(tensor, self.values[tensor], func, place)
         return result
 
     def _check_origin(self, func: Callable[..., Any], given: list[Tensor]) -> None:

@@ -26,7 +26,7 @@ def follow(trace: Trace) -> Reading:
     follower = Follower(trace)
     for call in trace.calls:
         rule = _RULES.get(call.name)
-        if rule is None:
+        if rule is None or not all(follower.knows(value) for value in call.operands):
             raise follower.refusal(call)
         rule(follower, call)
     return Reading(follower.layers, follower.units)

@@ -30,9 +30,10 @@ def _resize(follower: Follower, call: Call) -> None:
 def _over(follower: Follower, call: Call, dims: Iterable[int]) -> None:
     """Follow an operation on places along dimensions."""
     carried = follower.alike(call, _operand(follower, call), dims)
+    maker = follower.passed_on(call, carried.maker)
     for result in call.results:
         factor = None if carried.factor is None else carried.factor.expand(result.shape)
-        follower.keep(result, Carried(carried.units.expand(result.shape), factor, carried.maker))
+        follower.keep(result, Carried(carried.units.expand(result.shape), factor, maker))
 
 
 def _reduce(follower: Follower, call: Call) -> None:

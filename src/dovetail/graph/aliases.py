@@ -1,0 +1,116 @@
+"""Tensors that share memory: what was written through one of them is what another reads later."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+from torch.storage import UntypedStorage
+
+if TYPE_CHECKING:
+    from .trace import Place, Value
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where the entries of a tensor lie in memory, counted in entries.
+
+    Examples
+    --------
+    >>> whole = torch.zeros(2, 3)
+    >>> Layout.of(whole[:, 1:]).of_memory(torch.arange(6))
+    tensor([[1, 2],
+            [4, 5]])
+    """
+
+    size: tuple[int, ...]
+    stride: tuple[int, ...]
+    offset: int
+
+    @classmethod
+    def of(cls, tensor: Tensor) -> Layout:
+        """Return the layout of a tensor."""
+        return cls(tuple(tensor.shape), tensor.stride(), int(tensor.storage_offset()))
+
+    @property
+    def end(self) -> int:
+        """One more than the last entry."""
+        steps = zip(self.size, self.stride, strict=True)
+        return 0 if 0 in self.size else 1 + self.offset + sum((size - 1) * stride for size, stride in steps)
+
+    def of_memory(self, memory: Tensor) -> Tensor:
+        """Return what lies there in memory that is given as a vector."""
+        return memory.as_strided(self.size, self.stride, self.offset)
+
+    def meets(self, other: Layout) -> bool:
+        """Whether some entry belongs to both."""
+        if not self.end or not other.end:
+            return False
+        memory = torch.zeros(max(self.end, other.end), dtype=torch.bool)
+        other.of_memory(memory).fill_(True)
+        return bool(self.of_memory(memory).any())
+
+
+@dataclass(frozen=True)
+class Write:
+    """A tensor that depends on the network's input was written into memory.
+
+    Attributes
+    ----------
+    value : Value
+        What is there since.
+    layout : Layout
+        Where.
+    function : callable
+        The function that wrote it.
+    place : Place
+        Where in the network.
+    storage : UntypedStorage
+        The memory, held so that no other memory gets the same address.
+    """
+
+    value: Value
+    layout: Layout
+    function: Callable[..., Any]
+    place: Place
+    storage: UntypedStorage
+
+
+class Writes:
+    """All writes of a run, by the memory that they went to."""
+
+    def __init__(self) -> None:
+        self._by_memory: defaultdict[int, list[Write]] = defaultdict(list)
+
+    def note(self, tensor: Tensor, value: Value, function: Callable[..., Any], place: Place) -> None:
+        """Note that a tensor was changed in place and holds a value now."""
+        storage = _storage(tensor)
+        if storage is not None:
+            write = Write(value, Layout.of(tensor), function, place, storage)
+            self._by_memory[storage._cdata].append(write)
+
+    def since(self, value: Value | None, tensor: Tensor) -> Iterator[Write]:
+        """Yield what was written into a tensor's memory since it held a value; None for one that is constant."""
+        storage = _storage(tensor) if self._by_memory else None
+        if storage is None or storage._cdata not in self._by_memory:
+            return
+        layout = Layout.of(tensor)
+        for write in self._by_memory[storage._cdata]:
+            if (value is None or write.value.index > value.index) and layout.meets(write.layout):
+                yield write
+
+
+def version(tensor: Tensor) -> int:
+    """Return how often a tensor's memory was written to, as far as PyTorch counts it."""
+    return 0 if tensor.is_inference() else tensor._version
+
+
+def _storage(tensor: Tensor) -> UntypedStorage | None:
+    try:
+        return tensor.untyped_storage()
+    except (NotImplementedError, RuntimeError):  # a sparse tensor, for one, has none
+        return None
