@@ -15,7 +15,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from torch import nn
+from torch import Tensor, nn
 
 from dovetail.errors import ShapeError, SpecError
 from dovetail.sculpting.modules.detect import detect_modules
@@ -212,6 +212,38 @@ def test_other_methods_reach_the_clustering(linkage: Linkage) -> None:
     assert found.clusterings[0].metric[2] == 1.0  # a silhouette, not a modularity metric
 
 
+class DefinedBackwards(nn.Module):
+    """Layers of one size, the last defined first."""
+
+    def __init__(self, matrices: Sequence[NDArray[Any]]) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(nn.Linear(4, 4) for _ in matrices)
+        for layer, matrix in zip(reversed(self.layers), matrices, strict=True):
+            assert isinstance(layer, nn.Linear)
+            layer.weight.data = torch.tensor(matrix, dtype=torch.float32)
+
+    def forward(self, x: Tensor) -> Tensor:
+        for layer in reversed(self.layers):
+            x = layer(x).relu()
+        return x
+
+
+def test_layers_are_read_in_the_order_of_their_use() -> None:
+    matrices = [HALVES, np.eye(4), np.triu(np.ones((4, 4)))]
+    found = detect_modules(DefinedBackwards(matrices))
+    assert found == detect_modules(matrices)
+    assert found != detect_modules(matrices[::-1])
+
+
+def test_what_was_found_shares_no_memory_with_the_network() -> None:
+    mask = np.ones((2, 2), bool)
+    (edges,) = detect_modules([mask]).connections
+    mask[:] = False
+    assert edges.all()
+    with pytest.raises(ValueError, match="read-only"):
+        edges[0, 0] = False
+
+
 def test_wrong_options_are_refused() -> None:
     with pytest.raises(SpecError, match="linkage 'ward' needs distance='euclidean', not 'cosine'"):
         detect_modules([HALVES], linkage="ward")
@@ -222,7 +254,7 @@ def test_wrong_options_are_refused() -> None:
             detect_modules([HALVES], merge_threshold=threshold)
     with pytest.raises(SpecError, match="merge_threshold must be a number, not 'most'"):
         detect_modules([HALVES], merge_threshold="most")  # type: ignore[arg-type]
-    with pytest.raises(ShapeError, match="matrix 1 is 3 x 3"):
+    with pytest.raises(ShapeError, match="layer2 is 3 x 3"):
         detect_modules([HALVES, np.eye(3)])
 
 

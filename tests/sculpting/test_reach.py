@@ -9,8 +9,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dovetail.sculpting.modules.matrices import Edges
-from dovetail.sculpting.modules.reach import later_units, steady_orders, used_units
+from dovetail.sculpting.modules.reach import Edges, later_units, steady_orders, used_units
 
 
 @st.composite

@@ -133,7 +133,7 @@ def _masked(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
 def _tensor(name: str, values: ArrayLike | Tensor) -> Tensor:
     try:
         tensor = (
-            values.detach().to_dense() if isinstance(values, Tensor) else torch.as_tensor(np.asarray(values))
+            values.detach().to_dense() if isinstance(values, Tensor) else torch.tensor(np.asarray(values))
         )
     except (TypeError, ValueError, RuntimeError) as error:
         raise DataError(f"{name!r} cannot be read as numbers: {error}") from None

@@ -13,12 +13,13 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike
 from torch import Tensor, nn
+from torch.nn.utils.parametrize import ParametrizationList
 
 from ..errors import ShapeError, SpecError
 from .layers import Reading
 from .matrices import WAYS, read_matrices, read_state
 from .rules import follow
-from .trace import plain_module, record
+from .trace import Trace, plain_module, record
 
 AnyNetwork: TypeAlias = nn.Module | Mapping[str, Tensor] | Sequence[ArrayLike | Tensor]
 """A module, a state dictionary, or weight matrices ``[outputs, inputs]``, first layer first."""
@@ -64,25 +65,32 @@ def _read_module(network: nn.Module, example_input: Tensor | None) -> Reading:
     for name, tensor in [*network.named_parameters(), *network.named_buffers()]:
         if nn.parameter.is_lazy(tensor) or tensor.is_meta:
             raise SpecError(f"{name!r} has no values yet; load weights, or run the network once, before")
-    reading = follow(record(network, _example(network, example_input)))
+    reading = follow(_recorded(network, example_input))
     if not reading.layers:
         raise SpecError("the network has no layer with weights between its input and its output")
     return reading
 
 
-def _example(network: nn.Module, given: Tensor | None) -> Tensor:
-    """Return the example input, or for a network of dense layers one made up."""
-    if given is not None:
-        if not isinstance(given, Tensor) or given.dim() < 2 or 0 in given.shape:
-            what = (
-                f"of shape {tuple(given.shape)}" if isinstance(given, Tensor) else f"a {type(given).__name__}"
-            )
+def _recorded(network: nn.Module, example_input: Tensor | None) -> Trace:
+    """Return what a network does to an example: the one given, or for a network of dense layers one made up."""
+    if example_input is not None:
+        if not isinstance(example_input, Tensor) or example_input.dim() < 2 or 0 in example_input.shape:
+            kind = type(example_input).__name__
+            what = f"of shape {tuple(example_input.shape)}" if kind == "Tensor" else f"a {kind}"
             raise ShapeError(f"example_input is {what}; pass a tensor with a batch of one or more inputs")
-        return given
+        return record(network, example_input)
     parts = [part for part in network.modules() if next(part.parameters(recurse=False), None) is not None]
-    other = next((part for part in parts if not isinstance(part, nn.Linear | nn.BatchNorm1d)), None)
-    first = next((part for part in parts if isinstance(part, nn.Linear)), None)
-    if first is None or other is not None:
+    known = nn.Linear | nn.BatchNorm1d | ParametrizationList
+    other = next((part for part in parts if not isinstance(part, known)), None)
+    widths = dict.fromkeys(part.in_features for part in parts if isinstance(part, nn.Linear))
+    if not widths or other is not None:
         kind = "without nn.Linear" if other is None else f"with {type(other).__name__}"
         raise SpecError(f"a network {kind} needs {EXAMPLE}; only its shape counts")
-    return torch.zeros(1, first.in_features)
+    # Which layer comes first is not known yet, only which was defined first.
+    errors = []
+    for width in widths:
+        try:
+            return record(network, torch.zeros(1, width))
+        except ShapeError as error:
+            errors.append(error)
+    raise errors[0]

@@ -19,7 +19,8 @@ from scipy import stats
 
 from ...data.boolean import BooleanTask, Planted
 from ...errors import DataError, ShapeError, SpecError
-from .structure import Weights, path_products
+from ...graph.dense import DenseNetwork
+from .structure import path_products
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -100,7 +101,7 @@ class InputSeparability:
 
 
 def input_separability(
-    network: Weights, groups: Iterable[Group] | Planted | BooleanTask, *, alpha: float = 0.05
+    network: DenseNetwork, groups: Iterable[Group] | Planted | BooleanTask, *, alpha: float = 0.05
 ) -> InputSeparability:
     """Test whether groups of inputs are used by their own outputs more than by the others.
 
@@ -139,8 +140,6 @@ def input_separability(
     if not 0 < alpha < 1:
         raise SpecError(f"alpha must be above 0 and below 1; got {alpha}")
     products = path_products(network)
-    if products.ndim != 2:
-        raise ShapeError(f"the test takes one network; got a population of {len(products)}: give one member")
     if isinstance(groups, BooleanTask | Planted):
         groups = _planted_groups(groups, outputs=len(products))
     tests = tuple(_test(products, inputs, outputs, alpha) for inputs, outputs in groups)

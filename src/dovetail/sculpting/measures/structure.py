@@ -8,26 +8,20 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import accumulate, pairwise
-from typing import TypeAlias
+from itertools import accumulate
 
 import numpy as np
 import torch
-from numpy.typing import ArrayLike, NDArray
-from torch import Tensor, nn
+from numpy.typing import NDArray
 
-from ...errors import DataError, ShapeError, SpecError
-from ...graph.chain import layer_chain
-
-Weights: TypeAlias = nn.Module | Sequence[Tensor | ArrayLike]
-"""A network of dense layers, or its weight matrices from the first layer on, each ``[units, units before]``."""
+from ...errors import DataError, SpecError
+from ...graph.dense import DenseNetwork, dense_matrices
 
 _ROUNDING = 1e-12
 """Share of a total that may be missing for no other reason than how numbers are rounded."""
 
 
-def path_products(network: Weights) -> NDArray[np.float64]:
+def path_products(network: DenseNetwork) -> NDArray[np.float64]:
     """Return how strongly each output is linked to each input, whatever the signs.
 
     The strength of a path is the product of its weights' magnitudes, and the strength between two units is
@@ -37,14 +31,12 @@ def path_products(network: Weights) -> NDArray[np.float64]:
     Parameters
     ----------
     network : Module or sequence of array
-        Dense layers, or weight matrices ``[units, units before]``, pruned or not. Matrices of a population
-        may be stacked, ``[members, units, units before]``.
+        Dense layers, or weight matrices ``[units, units before]``, pruned or not.
 
     Returns
     -------
     array
-        ``[outputs, inputs]``, in float64: row j, column i is π(i, j). ``[members, outputs, inputs]`` for a
-        population.
+        ``[outputs, inputs]``, in float64: row j, column i is π(i, j).
 
     Examples
     --------
@@ -54,7 +46,7 @@ def path_products(network: Weights) -> NDArray[np.float64]:
     return _products_to_outputs(network)[0]
 
 
-def units_needed(network: Weights, share: float = 0.9) -> NDArray[np.int64]:
+def units_needed(network: DenseNetwork, share: float = 0.9) -> NDArray[np.int64]:
     """Return how many units of each hidden layer carry most of what reaches the outputs.
 
     A unit carries the sum of the path products (see `path_products`) from it to all outputs. N_P in [1]_ is
@@ -70,8 +62,7 @@ def units_needed(network: Weights, share: float = 0.9) -> NDArray[np.int64]:
     Returns
     -------
     array
-        One number for each hidden layer, the first layer first; ``[members, hidden layers]`` for a
-        population. A layer that carries nothing needs 0 units.
+        One number for each hidden layer, the first layer first. A layer that carries nothing needs 0 units.
 
     Examples
     --------
@@ -86,9 +77,11 @@ def units_needed(network: Weights, share: float = 0.9) -> NDArray[np.int64]:
     return np.stack(counts, axis=-1) if counts else np.zeros(0, dtype=np.int64)
 
 
-def _products_to_outputs(network: Weights) -> list[NDArray[np.float64]]:
+def _products_to_outputs(network: DenseNetwork) -> list[NDArray[np.float64]]:
     """Return the path products to the outputs from each layer but the last: inputs first, then hidden layers."""
-    magnitudes = [np.abs(weight) for weight in _matrices(network)]
+    magnitudes = [
+        matrix.to("cpu", torch.float64).abs().numpy() for matrix in dense_matrices(network).values()
+    ]
     with np.errstate(over="ignore", invalid="ignore"):  # checked below, with a way out
         products = list(accumulate(reversed(magnitudes), np.matmul))
     if not np.isfinite(products[-1]).all():
@@ -103,41 +96,3 @@ def _fewest(carried: NDArray[np.float64], share: float) -> NDArray[np.int64]:
     short = reached < share * total * (1 - _ROUNDING)
     counts: NDArray[np.int64] = np.where(total[..., 0] > 0, short.sum(axis=-1) + 1, 0)
     return counts
-
-
-def _matrices(network: Weights) -> list[NDArray[np.float64]]:
-    if isinstance(network, nn.Module):
-        tensors = dict(network.named_parameters())
-        layers = layer_chain(tensors)
-        if conv := [layer.weight for layer in layers if layer.convolutional]:
-            raise ShapeError(f"path products are for dense layers; {conv[0]!r} is a convolution")
-        named = {layer.weight: _as_array(tensors[layer.weight]) for layer in layers}
-    else:
-        named = {f"matrix {place}": _as_array(weight) for place, weight in enumerate(network)}
-    if not named:
-        raise ShapeError("a network needs at least one weight matrix, [units, units before]; got none")
-    _check(named)
-    return list(named.values())
-
-
-def _as_array(weight: Tensor | ArrayLike) -> NDArray[np.float64]:
-    if isinstance(weight, Tensor):
-        return weight.detach().to("cpu", torch.float64).numpy()
-    return np.asarray(weight, dtype=np.float64)
-
-
-def _check(matrices: dict[str, NDArray[np.float64]]) -> None:
-    for name, matrix in matrices.items():
-        if matrix.ndim not in {2, 3} or 0 in matrix.shape:
-            raise ShapeError(
-                f"{name!r} has shape {matrix.shape}; weights are [units, units before], or with the members of "
-                f"a population before that"
-            )
-        if not np.isfinite(matrix).all():
-            raise DataError(f"{name!r} holds NaN or infinity; path products need finite weights")
-    for (_, before), (name, matrix) in pairwise(matrices.items()):
-        if matrix.shape[-1] != before.shape[-2] or matrix.shape[:-2] != before.shape[:-2]:
-            raise ShapeError(
-                f"{name!r} has shape {matrix.shape}, which does not fit {before.shape} before it; "
-                f"weights are [units, units before], from the first layer on"
-            )

@@ -16,23 +16,24 @@ from typing import TypeVar
 import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
-from torch import nn
+from torch import Tensor
 
 from ...errors import SpecError
+from ...graph.dense import DenseNetwork, dense_matrices
 from .agglomerate import LayerClustering, agglomerate
 from .hierarchy import Hierarchy
-from .matrices import Edges, Matrices, read_edges
 from .method import Distance, Linkage, Method, Score, check_number
 from .quality import Labels, unit_distances
-from .reach import Features, later_units, steady_orders, used_units
+from .reach import Edges, Features, later_units, steady_orders, used_units
 from .ties import depends_on_ties
 
 Member = TypeVar("Member", bound=Hashable)
 
 
 def detect_modules(
-    network: nn.Module | Matrices,
+    network: DenseNetwork,
     *,
+    example_input: Tensor | None = None,
     modularity_threshold: float = -0.2,
     merge_threshold: float = 0.9,
     linkage: Linkage = "average",
@@ -48,8 +49,10 @@ def detect_modules(
     Parameters
     ----------
     network : nn.Module, mapping or sequence of matrices
-        A network of dense layers (``nn.Linear``, used in the order in which they were defined), or its weight matrices
-        or masks, ``[units, units before]``, first layer first; a mapping is read as a state dictionary.
+        A network of dense layers, which is followed through its forward, or its weight matrices or masks,
+        ``[units, units before]``, first layer first; a mapping is read as a state dictionary.
+    example_input : Tensor, optional
+        A batch for a network that does not start with an ``nn.Linear``; only its shape counts.
     modularity_threshold : float
         Where the best clustering of a layer has a modularity metric above this, tests decide whether all its units
         belong together or all apart. -0.2 suits Boolean tasks; the paper takes -0.3 for images.
@@ -85,7 +88,7 @@ def detect_modules(
         raise SpecError(
             f"merge_threshold is a share of edges to be exceeded, from 0 to below 1, not {merge_threshold}"
         )
-    connections = read_edges(network)
+    connections = read_edges(network, example_input)
     used = used_units(connections)
     edges = [
         matrix[np.ix_(after, before)]
@@ -103,6 +106,26 @@ def detect_modules(
         unused=everything.difference(units),
         clusterings=tuple(clusterings),
     )
+
+
+def read_edges(network: DenseNetwork, example_input: Tensor | None = None) -> tuple[Edges, ...]:
+    """Return the edges between the layers of a network, first layer first: its weights other than 0.
+
+    They share no memory with the network and cannot be written to.
+
+    Examples
+    --------
+    >>> for edges in read_edges([[[0.5, 0.0], [0.0, -2.0]], [[1, 0]]]):
+    ...     print(edges.tolist())
+    [[True, False], [False, True]]
+    [[True, False]]
+    """
+    found = []
+    for matrix in dense_matrices(network, example_input).values():
+        edges = (matrix != 0).cpu().numpy()
+        edges.setflags(write=False)
+        found.append(edges)
+    return tuple(found)
 
 
 def _cluster_layers(edges: Sequence[Edges], method: Method) -> tuple[list[Labels], list[LayerClustering]]:

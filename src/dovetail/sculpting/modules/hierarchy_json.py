@@ -12,9 +12,8 @@ import numpy as np
 from ...errors import FileFormatError
 from ...io.fields import number, parse, refuse_newer, take, whole
 from .agglomerate import LayerClustering, SeparabilityTest
-from .matrices import Edges
 from .method import Score
-from .reach import used_units
+from .reach import Edges, used_units
 
 if TYPE_CHECKING:
     from .hierarchy import Unit

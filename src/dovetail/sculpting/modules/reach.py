@@ -8,7 +8,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from .matrices import Edges
+Edges: TypeAlias = NDArray[np.bool_]
+"""The edges between a layer and the one before it, ``[units, units before]``."""
 
 Features: TypeAlias = NDArray[np.bool_]
 """Which later units each unit of a layer reaches, ``[units, later units]``."""
