@@ -71,8 +71,12 @@ def test_population_tracing_and_single_use(spec: str, shape: tuple[int, ...]) ->
 @pytest.mark.parametrize(("spec", "shape"), [*SMALL, ("resnet18", (3, 4, 4))])
 def test_population_trains(spec: str, shape: tuple[int, ...]) -> None:
     build = net_builder(spec, shape, 4)
-    nets = [build() for _ in range(2)]
-    x = torch.randn(6, *shape)
+    nets = [
+        build(seed) for seed in range(2)
+    ]  # of other seeds the few units may all be dead, and have no gradient
+    x = torch.randn(
+        64, *shape, generator=torch.Generator().manual_seed(0)
+    )  # dropout leaves something of each unit
     parameters, buffers = stack_module_state(nets)
 
     def forward(p: dict[str, torch.Tensor], b: dict[str, torch.Tensor]) -> torch.Tensor:
