@@ -87,8 +87,8 @@ def audit(
     from ..cluster import clusterability
     from ..cluster import lesion as lesioned
     from ..cluster.audit_folder import audit_json, check_folder, write_audit
-    from ..cluster.dense_layers import ASSUMED
     from ..errors import SpecError
+    from ..graph.chain import ASSUMED
     from ..io.provenance import provenance
     from .audit_print import print_found, print_lesions
     from .audit_source import advice_for_the_command, read_shape, read_source

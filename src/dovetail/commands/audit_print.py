@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..cluster.dense_layers import ASSUMED
 from ..cluster.source import chain_text
+from ..graph.chain import ASSUMED
 from .output import fits, print_table, say, table_of
 
 if TYPE_CHECKING:

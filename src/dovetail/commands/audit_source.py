@@ -13,10 +13,9 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from ..cluster.dense_layers import ASSUMED, foreign_tensor
 from ..cluster.source import Source, advised, source_in
 from ..errors import DovetailError, FileFormatError, ShapeError, SpecError, unknown_name
-from ..graph.chain import layer_chain
+from ..graph.chain import ASSUMED, foreign_tensor, layer_chain
 from ..graph.matrices import PASS_MODULE, WAYS, read_tensors
 from ..graph.read import EXAMPLE
 

@@ -1,14 +1,20 @@
-"""Which tensors of a network form its layers, read off the shapes of its named parameters in order."""
+"""Layers read off shapes alone: which tensors form them, in the order of the tensors.
+
+This is for what has no forward to follow: masks, checkpoints, and the stacked parameters of a population.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import torch
 
 from ..errors import ShapeError
+
+ASSUMED = "dense layers with ReLU between them"
+"""What weights are taken to be that come without a network, where it must run."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +33,9 @@ class Layer:
         Size of the weight's second dimension.
     convolutional
         Whether the weight has kernel dimensions.
+    places
+        In a chain: how many of its inputs come from each unit of the layer before it. More than one when a dense
+        layer reads flattened feature maps, channel by channel.
     """
 
     weight: str
@@ -34,6 +43,22 @@ class Layer:
     units: int
     inputs: int
     convolutional: bool
+    places: int = 1
+
+    def by_unit(self, weight: torch.Tensor, *, population: bool = False) -> torch.Tensor:
+        """Return the layer's weight, or a mask like it, as ``[units, units before, entries]``.
+
+        What connects two units are the entries of a kernel, or a weight for each place of a flattened feature map.
+
+        Examples
+        --------
+        >>> chain = layer_chain({"conv": torch.zeros(2, 1, 3, 3), "dense": torch.zeros(5, 8)})
+        >>> [tuple(layer.by_unit(torch.zeros(layer.units, layer.inputs)).shape) for layer in chain]
+        [(2, 1, 1), (5, 2, 4)]
+        """
+        members = weight.shape[:1] if population else ()
+        entries = self.places * weight.shape[len(members) + 2 :].numel()
+        return weight.reshape(*members, self.units, self.inputs // self.places, entries)
 
     def positions_after(self, previous: Layer) -> int | None:
         """Return how many of this layer's inputs come from each unit of the previous layer.
@@ -87,13 +112,16 @@ def layer_chain(tensors: Mapping[str, torch.Tensor], *, population: bool = False
     ['a', 'b']
     """
     layers = find_layers(tensors, population=population)
+    chain = layers[:1]
     for previous, layer in pairwise(layers):
-        if layer.positions_after(previous) is None:
+        places = layer.positions_after(previous)
+        if places is None:
             raise ShapeError(
                 f"{layer.weight!r} takes {layer.inputs} inputs, which are not the {previous.units} units of "
                 f"{previous.weight!r} before it; this needs a network whose layers form a chain"
             )
-    return layers
+        chain.append(replace(layer, places=places))
+    return chain
 
 
 def layers_in_order(tensors: Mapping[str, torch.Tensor]) -> list[str]:
@@ -106,3 +134,27 @@ def layers_in_order(tensors: Mapping[str, torch.Tensor]) -> list[str]:
     ['0', '2']
     """
     return [layer.weight.removesuffix(".weight") for layer in layer_chain(tensors)]
+
+
+def foreign_tensor(tensors: Mapping[str, torch.Tensor], chain: Sequence[Layer]) -> str | None:
+    """Return the name of a tensor that does not belong to a chain of dense layers with biases, if there is one.
+
+    Parameters
+    ----------
+    tensors : mapping of str to Tensor
+        Weights by name.
+    chain : sequence of Layer
+        Their layers, as `layer_chain` finds them.
+
+    Examples
+    --------
+    >>> tensors = {"fc.weight": torch.ones(3, 2), "fc.bias": torch.ones(3), "norm.weight": torch.ones(3)}
+    >>> foreign_tensor(tensors, layer_chain(tensors))
+    'norm.weight'
+    """
+    if kernel := next((layer.weight for layer in chain if layer.convolutional), None):
+        return kernel
+    # The first vector after a matrix is its bias, unless it is the scale of a norm.
+    biases = [name for layer in chain for name in layer.vectors[:1] if not name.endswith("weight")]
+    known = {layer.weight for layer in chain}.union(biases)
+    return next((name for name in tensors if name not in known), None)

@@ -77,22 +77,21 @@ def _chain(tensors: Mapping[str, Tensor], factors: Mapping[str, Floats]) -> Read
     if not found:
         raise SpecError(f"there is no weight matrix among {len(tensors)} tensors; {WAYS}")
     units = Units()
-    before, previous = units.add("input", found[0].inputs, convolutional=False), None
+    before = units.add("input", found[0].inputs, convolutional=False)
     layers = []
     for layer in found:
         name = layer.weight.removesuffix(".weight")
-        places = 1 if previous is None else layer.inputs // previous.units
         outputs = units.add(name, layer.units, convolutional=layer.convolutional)
         layers.append(
             WeightedLayer(
                 name,
                 tensors[layer.weight],
                 outputs,
-                np.repeat(before, places),
+                np.repeat(before, layer.places),
                 output_factor=_factor(layer, factors),
             )
         )
-        before, previous = outputs, layer
+        before = outputs
     unused = set(factors) - {vector for layer in found for vector in layer.vectors}
     if unused:
         raise ShapeError(

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import pairwise
 from typing import Literal, overload
 
 import torch
 
 from ..errors import ShapeError
-from ..graph.chain import Layer, layer_chain
+from ..graph.chain import layer_chain
 from .checks import member_count
 
 
@@ -62,14 +61,13 @@ def effective_density(masks: Mapping[str, torch.Tensor], population: bool = Fals
     layers = layer_chain(masks, population=population)
     if not layers:
         raise ShapeError("the effective density needs at least one weight tensor; got none")
-    kept = [masks[layer.weight] != 0 for layer in layers]
+    kept = [layer.by_unit(masks[layer.weight] != 0, population=population) for layer in layers]
     stacked = kept if population else [mask[None] for mask in kept]
-    flat = [mask.flatten(start_dim=3) if mask.dim() > 3 else mask[..., None] for mask in stacked]
-    connected = [mask.any(dim=3) for mask in flat]
-    fed, useful = _fed_inputs(layers, connected), _useful_units(layers, connected)
+    connected = [mask.any(dim=3) for mask in stacked]
+    fed, useful = _fed_inputs(connected), _useful_units(connected)
     on_path = {
         layer.weight: mask & inputs[:, None, :, None] & units[:, :, None, None]
-        for layer, mask, inputs, units in zip(layers, flat, fed, useful, strict=True)
+        for layer, mask, inputs, units in zip(layers, stacked, fed, useful, strict=True)
     }
     if not population:
         on_path = {name: mask[0] for name, mask in on_path.items()}
@@ -88,19 +86,17 @@ def _kept_share(masks: Mapping[str, torch.Tensor], population: bool) -> float | 
     return sum(int(mask.count_nonzero()) for mask in masks.values()) / size
 
 
-def _fed_inputs(layers: list[Layer], connected: list[torch.Tensor]) -> list[torch.Tensor]:
-    """Return for each layer which of its inputs the network's inputs reach, ``[members, inputs]``."""
+def _fed_inputs(connected: list[torch.Tensor]) -> list[torch.Tensor]:
+    """Return for each layer which of the units before it the network's inputs reach, ``[members, units before]``."""
     fed = [torch.ones_like(connected[0][:, 0, :])]
-    for (previous, layer), mask in zip(pairwise(layers), connected, strict=False):
-        reached = (mask & fed[-1][:, None, :]).any(dim=2)
-        fed.append(reached.repeat_interleave(layer.inputs // previous.units, dim=1))
+    for mask in connected[:-1]:
+        fed.append((mask & fed[-1][:, None, :]).any(dim=2))
     return fed
 
 
-def _useful_units(layers: list[Layer], connected: list[torch.Tensor]) -> list[torch.Tensor]:
+def _useful_units(connected: list[torch.Tensor]) -> list[torch.Tensor]:
     """Return for each layer which of its units reach an output, ``[members, units]``."""
     useful = [torch.ones_like(connected[-1][:, :, 0])]
-    for (_, previous), mask in zip(pairwise(layers[::-1]), connected[::-1], strict=False):
-        used = (mask & useful[-1][:, :, None]).any(dim=1)
-        useful.append(used.reshape(len(used), previous.units, -1).any(dim=2))
+    for mask in connected[:0:-1]:
+        useful.append((mask & useful[-1][:, :, None]).any(dim=1))
     return useful[::-1]

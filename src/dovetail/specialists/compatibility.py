@@ -126,11 +126,9 @@ def path_separation(states: Sequence[State]) -> float | None:
         return None
     pure: list[Tensor | None] = [None] * len(states)
     mixed: Tensor | None = None
-    for number, layer in enumerate(layers):
-        before = layers[number - 1].units if number else layer.inputs
-        each = [state[layer.weight].double().square() for state in states]
+    for layer in layers:
         # Kernel positions and flattened pixels of one channel count together, as one connection.
-        each = [square.reshape(layer.units, before, -1).sum(2) for square in each]
+        each = [layer.by_unit(state[layer.weight].double().square()).sum(2) for state in states]
         pure = [_follow(square, strength) for square, strength in zip(each, pure, strict=True)]
         mixed = _follow(torch.stack(each).sum(0), mixed)
     assert mixed is not None

@@ -109,7 +109,7 @@ def clusterable_weights(
     tags = _tags(layers, seeds, clusters)
     changed = {}
     for place, layer in enumerate(layers[1:], start=1):
-        before = tags[place - 1].repeat_interleave(layer.inputs // layers[place - 1].units, dim=1)
+        before = tags[place - 1].repeat_interleave(layer.places, dim=1)
         weight = params[layer.weight]
         equal = tags[place].unsqueeze(2) == before.unsqueeze(1)
         weak = factors.view(-1, 1, 1)

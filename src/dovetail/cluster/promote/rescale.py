@@ -84,7 +84,7 @@ def rescale_stacked_(
         factor = torch.where(size > 0, 1 / size, 1)
         for tensor in tensors:
             tensor.mul_(factor.view(*factor.shape, *[1] * (tensor.dim() - 2)))
-        outgoing = size.repeat_interleave(following.inputs // layer.units, dim=1)
+        outgoing = size.repeat_interleave(following.places, dim=1)
         weight = params[following.weight]
         weight.mul_(outgoing.view(len(outgoing), 1, -1, *[1] * (weight.dim() - 3)))
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -118,11 +117,6 @@ class Network:
         return checked_names(self.output_names, "y", self.widths[-1] if self.edges else 0, "outputs")
 
 
-def inputs_per_unit(chain: Sequence[Layer]) -> list[int]:
-    """Return how many inputs of each layer come from one unit before it: the places of a flattened channel, or 1."""
-    return [1, *(after.positions_after(before) or 1 for before, after in pairwise(chain))][: len(chain)]
-
-
 def matrices_of(tensors: Mapping[str, Tensor], chain: Sequence[Layer]) -> tuple[Matrix, ...]:
     """Return the weights between layers; kernels, and all places of a channel, add up their absolute values.
 
@@ -135,11 +129,9 @@ def matrices_of(tensors: Mapping[str, Tensor], chain: Sequence[Layer]) -> tuple[
     [[[9.0], [9.0]], [[4.0, 4.0]]]
     """
     found = []
-    for layer, per_unit in zip(chain, inputs_per_unit(chain), strict=True):
+    for layer in chain:
         weight = tensors[layer.weight].detach().to_dense().float()
-        if layer.convolutional:
-            weight = weight.abs().flatten(2).sum(2)
-        elif per_unit > 1:
-            weight = weight.abs().unflatten(1, (-1, per_unit)).sum(2)
+        if layer.convolutional or layer.places > 1:
+            weight = layer.by_unit(weight.abs()).sum(2)
         found.append(weight.numpy())
     return tuple(found)

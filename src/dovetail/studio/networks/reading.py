@@ -10,9 +10,8 @@ from pathlib import Path
 import numpy as np
 from torch import Tensor
 
-from ...cluster.dense_layers import ASSUMED, foreign_tensor
 from ...errors import DataError, FileFormatError, ShapeError
-from ...graph.chain import Layer, layer_chain
+from ...graph.chain import ASSUMED, Layer, foreign_tensor, layer_chain
 from ...graph.matrices import read_tensors
 from ...io.checkpoint import is_safetensors
 from ...io.fields import take, whole

@@ -19,7 +19,7 @@ from ...sculpting.modules.hierarchy import Unit
 from ..errors import MissingError
 from ..held_data import DataShelf
 from .grouping import Groups
-from .network import Network, inputs_per_unit
+from .network import Network
 from .yardstick import Measure, Measured, is_broken, measured
 
 
@@ -97,13 +97,10 @@ def without_units(network: Network, units: Iterable[Unit]) -> dict[str, Tensor]:
     for at, unit in units:
         by_layer.setdefault(at, []).append(unit)
     tensors = dict(network.tensors)
-    for number, (layer, per_unit) in enumerate(
-        zip(network.chain, inputs_per_unit(network.chain), strict=True)
-    ):
+    for number, layer in enumerate(network.chain):
         if number in by_layer:
-            columns = torch.tensor(by_layer[number])[:, None] * per_unit + torch.arange(per_unit)
-            weight = tensors[layer.weight].to_dense().clone()
-            weight[:, columns.flatten()] = 0
+            weight = tensors[layer.weight].to_dense().clone(memory_format=torch.contiguous_format)
+            layer.by_unit(weight)[:, by_layer[number]] = 0
             tensors[layer.weight] = weight
     return tensors
 
