@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from dovetail.errors import SpecError
-from dovetail.nets import ARCHITECTURES, NetSpec, build_net, net_builder, seeded_build
+from dovetail.nets import ARCHITECTURES, NetSpec, build_net, keep_random_state, net_builder, seeded_build
 from dovetail.nets.init import INITS
 
 SPECS = [
@@ -105,6 +105,22 @@ def test_networks_of_any_function_can_be_built_in_threads() -> None:
     alone = [seeded_build(build, seed) for seed in range(100)]
     with ThreadPoolExecutor(4) as pool:
         together = list(pool.map(lambda seed: seeded_build(build, seed), range(100)))
+    assert sum(not same(a, b) for a, b in zip(alone, together, strict=True)) == 0
+
+
+def test_what_keeps_the_random_state_does_not_come_between_seed_and_network() -> None:
+    def build() -> nn.Module:
+        return nn.Sequential(nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 10))
+
+    def draw(_: int) -> None:
+        with keep_random_state():
+            torch.rand(100)
+
+    alone = [seeded_build(build, seed) for seed in range(100)]
+    with ThreadPoolExecutor(4) as pool:
+        others = pool.map(draw, range(200))
+        together = list(pool.map(lambda seed: seeded_build(build, seed), range(100)))
+        list(others)
     assert sum(not same(a, b) for a, b in zip(alone, together, strict=True)) == 0
 
 

@@ -23,6 +23,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 from torch.utils.weak import WeakTensorKeyDictionary
 
 from ..errors import DovetailError, ShapeError, SpecError, memory_is_full
+from ..nets import keep_random_state
 from .aliases import Layout, Writes, version
 
 
@@ -372,7 +373,7 @@ def _left_as_it_was(network: nn.Module) -> Iterator[None]:
     modes = [(module, module.training) for module in network.modules()]
     buffers = [(buffer, buffer.detach().clone()) for buffer in network.buffers()]
     try:
-        with as_written(), torch.random.fork_rng(devices=[]):
+        with as_written(), keep_random_state():
             network.eval()
             yield
     finally:

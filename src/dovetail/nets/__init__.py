@@ -8,7 +8,15 @@ its own, used once, so that hooks and tracers see each of them. A new architectu
 from __future__ import annotations
 
 from .build import NetBuilder, build_net, net_builder
-from .seeding import seeded_build
+from .seeding import keep_random_state, seeded_build
 from .spec import ARCHITECTURES, NetSpec
 
-__all__ = ["ARCHITECTURES", "NetBuilder", "NetSpec", "build_net", "net_builder", "seeded_build"]
+__all__ = [
+    "ARCHITECTURES",
+    "NetBuilder",
+    "NetSpec",
+    "build_net",
+    "keep_random_state",
+    "net_builder",
+    "seeded_build",
+]

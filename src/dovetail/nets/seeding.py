@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import torch
 from torch import nn
@@ -12,6 +13,25 @@ from .build import NetBuilder, check_seed
 
 # Re-entrant, because a builder may itself build from a seed.
 _GLOBAL_GENERATOR = threading.RLock()
+
+
+@contextmanager
+def keep_random_state() -> Iterator[None]:
+    """Leave PyTorch's global generator of the CPU as it is found, whatever is drawn from it meanwhile.
+
+    Threads that do so wait for each other: one that put the old state back while another builds from a seed would
+    change what is built.
+
+    Examples
+    --------
+    >>> before = torch.random.get_rng_state()
+    >>> with keep_random_state():
+    ...     _ = torch.rand(3)
+    >>> bool((torch.random.get_rng_state() == before).all())
+    True
+    """
+    with _GLOBAL_GENERATOR, torch.random.fork_rng(devices=[]):
+        yield
 
 
 def seeded_build(build: Callable[[], nn.Module], seed: int) -> nn.Module:
@@ -37,7 +57,7 @@ def seeded_build(build: Callable[[], nn.Module], seed: int) -> nn.Module:
     check_seed(seed)
     if isinstance(build, NetBuilder):
         return build(seed)
-    with _GLOBAL_GENERATOR, torch.random.fork_rng(devices=[]), torch.device("cpu"):
+    with keep_random_state(), torch.device("cpu"):
         # torch.manual_seed would also reseed the GPUs, whose state is not saved here.
         torch.default_generator.manual_seed(seed)
         return build()

@@ -17,6 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from ..errors import ShapeError, memory_is_full
+from ..nets import keep_random_state
 
 CPU_WORKING_SET = 128 * 2**20
 """Bytes that a stack may occupy while it trains on a CPU."""
@@ -60,7 +61,7 @@ def measure_cost(network: nn.Module, x: Tensor) -> MemberCost:
 
     sample = torch.cat([x[:1], x[:1]])
     try:
-        with torch.random.fork_rng(devices=[]), torch.autograd.graph.saved_tensors_hooks(note, lambda t: t):
+        with keep_random_state(), torch.autograd.graph.saved_tensors_hooks(note, lambda t: t):
             out = network.train()(sample)
     except (RuntimeError, ValueError, IndexError, TypeError) as error:
         if memory_is_full(error):
