@@ -15,6 +15,7 @@ import dovetail as dt
 from dovetail.cli import app
 from dovetail.commands.output import print_table, table_of
 from dovetail.errors import DovetailError
+from dovetail.specialists import open_file
 
 QUICK = ("--net", "mlp:20", "--epochs", "2", "--device", "cpu")
 
@@ -37,7 +38,7 @@ def parts(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 def test_training_saves_a_file_for_each_class(parts: list[Path]) -> None:
     assert [path.name for path in parts] == [f"digits-{n}-seed0.safetensors" for n in range(10)]
-    part = dt.open(parts[3])
+    part = open_file(parts[3])
     assert part.rewarded == (3,)
     assert part.specialists[0].record.training["sparsity"] == 0.5
     assert part.specialists[0].record.slots
@@ -65,7 +66,7 @@ def test_composing_saves_and_measures(parts: list[Path], tmp_path: Path) -> None
     assert "sum of 10 specialists, mlp:20, in slots" in shown
     assert "rewarded accuracy" in shown
     assert "undefined (all classes are rewarded)" in shown
-    assert len(dt.open(tmp_path / "ten.safetensors").specialists) == 10
+    assert len(open_file(tmp_path / "ten.safetensors").specialists) == 10
     # A composite's file is as good as its parts.
     answer = json.loads(
         run("compose", tmp_path / "ten.safetensors", "--without", "3", "--evaluate", "digits", "--json")

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from .data import BooleanTask, Dataset, Split, boolean_task, load
     from .engine import reproduce
     from .nets import build_net, net_builder
+    from .opening import open_saved as open
     from .population import Population, recompute_batch_norm
     from .sculpting import Hierarchy, Sculpture, detect_modules, sculpt, sculpt_seeds
     from .specialists import (
@@ -48,7 +49,6 @@ if TYPE_CHECKING:
         connectivity,
         train_specialists,
     )
-    from .specialists import open_file as open
 
 _HOMES = {
     "BooleanTask": "data",
@@ -76,7 +76,7 @@ _HOMES = {
     "ncut": "cluster",
     "net_builder": "nets",
     "network_graph": "cluster",
-    "open": "specialists",
+    "open": "opening",
     "recompute_batch_norm": "population",
     "reproduce": "engine",
     "rescale_": "cluster",
@@ -130,8 +130,8 @@ __all__ = [
 def __getattr__(name: str) -> object:
     if name not in _HOMES:
         raise AttributeError(f"module 'dovetail' has no attribute {name!r}")
-    # In its folder `open` is called open_file, so as not to hide Python's own there.
-    name_at_home = "open_file" if name == "open" else name
+    # In its file `open` is called open_saved, so as not to hide Python's own there.
+    name_at_home = "open_saved" if name == "open" else name
     value = getattr(importlib.import_module(f".{_HOMES[name]}", __name__), name_at_home)
     globals()[name] = value
     return value

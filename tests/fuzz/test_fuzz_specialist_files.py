@@ -11,7 +11,7 @@ import pytest
 from hypothesis import strategies as st
 
 import dovetail as dt
-from dovetail.specialists import Composite, Part
+from dovetail.specialists import Composite, Part, open_file
 from dovetail.specialists.files import read_file_manifest
 from dovetail.specialists.manifest import _checksum
 
@@ -115,6 +115,6 @@ def test_no_file_breaks_the_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     def read(content: bytes) -> None:
         path.write_bytes(content)
         read_file_manifest(path)
-        use(dt.open(path))
+        use(open_file(path))
 
     fuzz("specialist files", files(tmp_path), read)

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 import torch
 
-import dovetail as dt
+from dovetail.cluster.saved_audit import read_audit
 from dovetail.engine.results_file import read_results
 from dovetail.engine.run_folder import read_config
-from dovetail.report.sources.audit import read_audit
 from dovetail.sculpting import Hierarchy, open_sculpture
+from dovetail.specialists import open_file
 
 RELEASED = Path(__file__).with_name("released")
 RAMP = torch.linspace(0, 10, 64).reshape(1, 1, 8, 8)
@@ -36,7 +36,7 @@ RAMP = torch.linspace(0, 10, 64).reshape(1, 1, 8, 8)
     ],
 )
 def test_specialists_and_composites(file: str, rewarded: tuple[int, ...], outputs: list[float]) -> None:
-    part = dt.open(RELEASED / file)
+    part = open_file(RELEASED / file)
     assert part.rewarded == rewarded
     assert part.module()(RAMP)[0].tolist() == pytest.approx(outputs, abs=1e-4)
 

@@ -14,7 +14,8 @@ from safetensors.torch import save, save_file
 import dovetail as dt
 from dovetail import DovetailError
 from dovetail.errors import FileFormatError
-from dovetail.report.sources import AuditSource, PartsSource, RunSource, SculptureSource, open_source
+from dovetail.report.sources import PartsSource, RunSource, SavedAudit, SculptureSource, open_source
+from dovetail.specialists import open_file
 
 
 def _lines(run: Path) -> int:
@@ -36,7 +37,7 @@ def test_each_kind_is_recognised(
     assert list(sculpture.hierarchies) == ["seed 0", "seed 1"]
     assert sculpture.config["task"] == "[4,2,4]"
     audit = open_source(audit_folder)
-    assert isinstance(audit, AuditSource)
+    assert isinstance(audit, SavedAudit)
     assert (audit.k, len(audit.copies), len(audit.lesions)) == (3, 8, 3)
     run = open_source(run_folder)
     assert isinstance(run, RunSource)
@@ -50,11 +51,11 @@ def test_single_files_are_recognised(parts_folder: Path, sculpture_folder: Path,
     modules = open_source(sculpture_folder / "seed0.json")
     assert isinstance(modules, SculptureSource)
     assert not modules.sculptures
-    assert isinstance(open_source(audit_folder / "audit.json"), AuditSource)
+    assert isinstance(open_source(audit_folder / "audit.json"), SavedAudit)
 
 
 def test_a_composite_is_its_members(parts_folder: Path, tmp_path: Path) -> None:
-    a, b, _ = (dt.open(path) for path in sorted(parts_folder.iterdir()))
+    a, b, _ = (open_file(path) for path in sorted(parts_folder.iterdir()))
     source = open_source((a + b).save(tmp_path / "two.safetensors"))
     assert isinstance(source, PartsSource)
     assert source.specialists == [a, b]

@@ -14,7 +14,7 @@ from safetensors.torch import save_file
 
 import dovetail as dt
 from dovetail.errors import DovetailError, FileFormatError
-from dovetail.specialists import Part
+from dovetail.specialists import Part, open_file
 from dovetail.specialists.composite import METHODS
 from dovetail.specialists.manifest import _checksum
 
@@ -43,7 +43,7 @@ def parts() -> dict[str, Part]:
 )
 def test_round_trips_are_exact(which: str, tmp_path: Path) -> None:
     part = parts()[which]
-    again = dt.open(part.save(tmp_path / "part.safetensors"))
+    again = open_file(part.save(tmp_path / "part.safetensors"))
     assert again == part
     assert type(again) is type(part)
     assert repr(again) == repr(part)
@@ -59,11 +59,11 @@ def test_round_trips_are_exact(which: str, tmp_path: Path) -> None:
 
 def test_members_can_be_taken_out_of_an_opened_composite(tmp_path: Path) -> None:
     team = make_team(3)
-    opened = dt.open(sum(team).save(tmp_path / "c.safetensors"))  # type: ignore[union-attr]
+    opened = open_file(sum(team).save(tmp_path / "c.safetensors"))  # type: ignore[union-attr]
     assert isinstance(opened, dt.Composite)
     assert opened.without(1) == team[0] + team[2]
     calibrated = dt.compose(team, "calibrated", inputs=inputs(30)).save(tmp_path / "k.safetensors")
-    opened = dt.open(calibrated)
+    opened = open_file(calibrated)
     assert isinstance(opened, dt.Composite)
     with pytest.raises(DovetailError, match=r"set its \.inputs"):
         opened.without(1)
@@ -111,7 +111,7 @@ def test_no_altered_file_is_taken_for_a_good_one(tmp_path: Path, data: st.DataOb
     content[place] ^= data.draw(st.integers(1, 255))
     path.write_bytes(content)
     try:
-        again = dt.open(path)
+        again = open_file(path)
     except FileFormatError:
         return
     # Only how the header is written, not what it says, may change unnoticed.
@@ -125,21 +125,21 @@ def test_truncated_files_are_refused(share: float, tmp_path: Path) -> None:
     content = path.read_bytes()
     path.write_bytes(content[: int(share * len(content))])
     with pytest.raises(FileFormatError, match="not a safetensors file, or is cut short"):
-        dt.open(path)
+        open_file(path)
 
 
 def test_foreign_files_are_refused(tmp_path: Path) -> None:
     foreign = tmp_path / "foreign.safetensors"
     save_file({"w": torch.ones(2)}, foreign)
     with pytest.raises(FileFormatError, match="without dovetail's manifest"):
-        dt.open(foreign)
+        open_file(foreign)
     torch.save({"w": torch.ones(2)}, tmp_path / "pickle.pt")
     with pytest.raises(FileFormatError, match="not a safetensors file"):
-        dt.open(tmp_path / "pickle.pt")
+        open_file(tmp_path / "pickle.pt")
     with pytest.raises(FileFormatError, match="there is no file"):
-        dt.open(tmp_path / "nowhere.safetensors")
+        open_file(tmp_path / "nowhere.safetensors")
     with pytest.raises(FileFormatError, match="is a folder"):
-        dt.open(tmp_path)
+        open_file(tmp_path)
 
 
 def rewritten(path: Path, change: dict[str, object], tensors: dict[str, torch.Tensor] | None = None) -> Path:
@@ -180,7 +180,7 @@ def rewritten(path: Path, change: dict[str, object], tensors: dict[str, torch.Te
 def test_manifests_are_checked(change: dict[str, object], message: str, tmp_path: Path) -> None:
     path = rewritten(make_specialist((1,)).save(tmp_path / "p.safetensors"), change)
     with pytest.raises(FileFormatError, match=message):
-        dt.open(path)
+        open_file(path)
 
 
 def test_a_changed_record_is_noticed(tmp_path: Path) -> None:
@@ -189,7 +189,7 @@ def test_a_changed_record_is_noticed(tmp_path: Path) -> None:
     assert content.count(b"entropy") == 1
     path.write_bytes(content.replace(b"1.5}", b"2.3}").replace(b"1.5\\", b"2.3\\"))
     with pytest.raises(FileFormatError, match="does not match its checksum"):
-        dt.open(path)
+        open_file(path)
 
 
 @pytest.mark.parametrize(
@@ -208,7 +208,7 @@ def test_a_changed_record_is_noticed(tmp_path: Path) -> None:
 def test_tensors_are_checked(tensors: dict[str, torch.Tensor], message: str, tmp_path: Path) -> None:
     path = rewritten(make_specialist((1,)).save(tmp_path / "p.safetensors"), {}, tensors)
     with pytest.raises(FileFormatError, match=message):
-        dt.open(path)
+        open_file(path)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")

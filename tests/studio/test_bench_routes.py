@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 import dovetail as dt
 from dovetail.cli import app as command_line
-from dovetail.specialists import Composite
+from dovetail.specialists import Composite, open_file
 from dovetail.specialists.compose import compose_quietly
 from dovetail.studio.bench import demo_job
 
@@ -82,13 +82,13 @@ def test_the_copied_code_does_the_same(
     exec(found["python"], names_in_code)
     composite = names_in_code["composite"]
     assert composite.evaluate(DIGITS.test).rewarded_accuracy == pytest.approx(found["accuracy"])
-    assert dt.open("composite.safetensors") == composite
+    assert open_file("composite.safetensors") == composite
     words = shlex.split(found["command"].replace("\\\n", ""))
     done = CliRunner().invoke(command_line, words[1:])
     assert words[0] == "dovetail"
     assert done.exit_code == 0, done.output
     assert f"rewarded accuracy {found['accuracy']:.4f}" in done.stdout
-    assert dt.open("composite.safetensors") == composite
+    assert open_file("composite.safetensors") == composite
 
 
 def test_the_code_for_a_composite_does_the_same(client: ClientOf, tmp_path: Path) -> None:
@@ -106,7 +106,7 @@ def test_saves_once(client: ClientOf, tmp_path: Path) -> None:
     opened = client(tmp_path)
     body: dict[str, Any] = {"files": names(0, 1), "method": "logits", "name": "pair.safetensors"}
     assert answer(opened, "save", **body) == {"file": "pair.safetensors"}
-    assert dt.open(tmp_path / "pair.safetensors") == compose_quietly(team[:2], "logits")
+    assert open_file(tmp_path / "pair.safetensors") == compose_quietly(team[:2], "logits")
     before = (tmp_path / "pair.safetensors").read_bytes()
     refused = answer(opened, "save", 400, **{**body, "files": names(2, 3)})
     assert "there already" in refused["error"]
@@ -167,7 +167,7 @@ def test_the_demo_job_trains_ten_and_keeps_them(tmp_path: Path) -> None:
 
     assert demo_job.run({"folder": str(tmp_path / "parts")}, tell) == {"specialists": 10}
     files = sorted((tmp_path / "parts").iterdir())
-    team = [dt.open(file) for file in files]
+    team = [open_file(file) for file in files]
     assert len(team) == 10
     assert dt.compose(team).evaluate(DIGITS.test).rewarded_accuracy > 0.9
     assert told == [(done, 10) for done in (0, 2, 4, 6, 8)]

@@ -14,6 +14,7 @@ from fastapi.testclient import TestClient
 
 import dovetail as dt
 from dovetail.data import Dataset, Split
+from dovetail.specialists import open_file
 from dovetail.studio.draw.answers import picture_of, range_of
 from dovetail.studio.draw.pad import SIDE, Ink, read_ink
 from dovetail.studio.draw.preparations import as_digits
@@ -70,7 +71,7 @@ def test_a_drawing_gets_the_answers_of_the_library(
 ) -> None:
     files = names(parts_folder)[:4]
     said = asked(studio, "drawing", files=files, method=method, ink=digit(3))
-    members = [dt.open(parts_folder / file) for file in files]
+    members = [open_file(parts_folder / file) for file in files]
     x = torch.from_numpy(as_digits(read_ink(digit(3)))).float()[None, None]
     expected = dt.compose(members, method)(x).softmax(1)[0]
     np.testing.assert_allclose(said["composite"]["probabilities"], expected, atol=1e-3)
@@ -101,7 +102,7 @@ def test_a_class_is_recognised_until_it_is_dropped(
 def test_hardest_images_come_in_the_order_of_their_loss(studio: TestClient, parts_folder: Path) -> None:
     files = names(parts_folder)
     test = dt.load("digits").test
-    composite = dt.compose([dt.open(parts_folder / file) for file in files])
+    composite = dt.compose([open_file(parts_folder / file) for file in files])
     log_p = composite(test.x).double().log_softmax(1)
     losses = -log_p[range(len(test)), test.y]
     wrong = composite(test.x).argmax(1) != test.y
@@ -119,7 +120,7 @@ def test_hardest_images_come_in_the_order_of_their_loss(studio: TestClient, part
 def test_hardest_images_of_a_class_and_mistakes_only(studio: TestClient, parts_folder: Path) -> None:
     files = names(parts_folder)
     test = dt.load("digits").test
-    composite = dt.compose([dt.open(parts_folder / file) for file in files])
+    composite = dt.compose([open_file(parts_folder / file) for file in files])
     wrong = composite(test.x).argmax(1) != test.y
     of_class = hardest(studio, files=files, class_id=8)
     assert (of_class["count"], of_class["image"]["truth"]) == (int((test.y == 8).sum()), 8)
@@ -136,7 +137,7 @@ def test_a_class_that_no_one_knows_should_find_the_composite_undecided(
 ) -> None:
     files = names(parts_folder)[:2]
     test = dt.load("digits").test
-    composite = dt.compose([dt.open(parts_folder / file) for file in files])
+    composite = dt.compose([open_file(parts_folder / file) for file in files])
     divergence = -composite(test.x).double().log_softmax(1).mean(1) - np.log(10)
     found = hardest(studio, files=files, class_id=5)["image"]
     assert not found["known"]
@@ -218,7 +219,7 @@ def test_bad_questions_are_answered_with_what_is_wrong(
 
 def test_weights_without_bounds_are_told_and_not_an_internal_error(client: ClientOf, tmp_path: Path) -> None:
     files = save_specialists(tmp_path, "digits", (1, 8, 8))
-    tame = dt.open(tmp_path / files[0])
+    tame = open_file(tmp_path / files[0])
     assert isinstance(tame, dt.Specialist)
     wild = {
         name: replace(packed, values=torch.full_like(packed.values, 3e38))

@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
 import dovetail as dt
+from dovetail.specialists import open_file
 
 from .conftest import UrlOf
 from .strokes import Points, line, placed
@@ -153,7 +154,7 @@ def press(page: Page, key: str, times: int) -> None:
 
 def test_test_images_are_gone_through_from_the_worst_on(pad: Page, parts_folder: Path) -> None:
     test = dt.load("digits").test
-    composite = dt.compose([dt.open(file) for file in parts_folder.glob("*.safetensors")])
+    composite = dt.compose([open_file(file) for file in parts_folder.glob("*.safetensors")])
     wrong = int((composite(test.x).argmax(1) != test.y).sum())
     pad.get_by_role("button", name="Test images").click()
     expect(pad.locator(".where")).to_have_text("1 of 360")

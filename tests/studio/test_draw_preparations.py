@@ -18,6 +18,7 @@ from torch.nn import functional as F
 import dovetail as dt
 from dovetail.data import presence
 from dovetail.errors import DataError, SpecError
+from dovetail.specialists import open_file
 from dovetail.studio.draw.pad import SIDE, Ink, read_ink
 from dovetail.studio.draw.preparations import (
     PREPARATIONS,
@@ -63,7 +64,7 @@ def test_digits_are_read_in_any_size_and_place(judge: SVC, digit: int) -> None:
 
 @pytest.mark.parametrize("digit", [0, 1])
 def test_composite_reads_what_the_browser_tests_draw(parts_folder: Path, digit: int) -> None:
-    composite = dt.compose([dt.open(file) for file in sorted(parts_folder.glob("*.safetensors"))])
+    composite = dt.compose([open_file(file) for file in sorted(parts_folder.glob("*.safetensors"))])
     images = torch.from_numpy(np.stack([as_digits(pad) for pad in everywhere(digit)])).float()
     assert (composite(images[:, None]).argmax(1) == digit).float().mean() >= 0.95
 

@@ -89,7 +89,7 @@ def test_the_list_tells_what_can_be_opened_and_why_others_cannot(mixed: Path, cl
         ("trap.pt", "Python objects"),
         ("old.pt", "no file of weights"),
         ("huge.safetensors", "MB"),
-        ("text.safetensors", "cannot be read"),
+        ("text.safetensors", "not a safetensors file"),
         ("notes.json", "schema"),
     ],
 )

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 
 import dovetail as dt
 from dovetail.graph.chain import layer_chain
+from dovetail.specialists import open_file
 from dovetail.studio.networks import yardstick
 from dovetail.studio.networks.drawn import draw_groups, strongest_edges
 from dovetail.studio.networks.grouping import Grouping, group_units
@@ -181,7 +182,7 @@ def test_a_large_network_is_drawn_with_its_strongest_edges_or_not_at_all(
 def test_a_composite_in_slots_falls_into_its_specialists(
     parts_folder: Path, tmp_path: Path, client: ClientOf
 ) -> None:
-    parts = [dt.open(path) for path in sorted(parts_folder.glob("*.safetensors"))[:4]]
+    parts = [open_file(path) for path in sorted(parts_folder.glob("*.safetensors"))[:4]]
     dt.compose(parts).save(tmp_path / "four.safetensors")
     ask = client(tmp_path)
     picture = ask.get("/api/networks/open", params={"file": "four.safetensors"}).json()
@@ -205,7 +206,7 @@ def test_taking_out_a_slot_is_dropping_the_specialist_on_the_bench_whatever_is_d
     files = sorted(parts_folder.glob("*.safetensors"))[:5]
     for file in files:
         shutil.copy(file, tmp_path)
-    dt.compose([dt.open(file) for file in files]).save(tmp_path / "whole.safetensors")
+    dt.compose([open_file(file) for file in files]).save(tmp_path / "whole.safetensors")
     ask = client(tmp_path)
     left = [file.name for number, file in enumerate(files) if number != dropped]
     ticked = {"files": left, "method": "sum"}
@@ -253,7 +254,7 @@ def test_a_specialist_with_an_output_bias_is_left_out_with_it(tmp_path: Path) ->
 
 
 def test_averaged_logits_are_no_one_network(parts_folder: Path, tmp_path: Path, client: ClientOf) -> None:
-    parts = [dt.open(path) for path in sorted(parts_folder.glob("*.safetensors"))[:2]]
+    parts = [open_file(path) for path in sorted(parts_folder.glob("*.safetensors"))[:2]]
     dt.compose(parts, method="logits").save(tmp_path / "average.safetensors")
     picture = client(tmp_path).get("/api/networks/open", params={"file": "average.safetensors"}).json()
     assert picture["drawing"] is None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,8 +13,6 @@ from .options import Json
 from .output import facts_table, print_json, print_table, say, table_of
 
 if TYPE_CHECKING:
-    from ..report.sources import AuditSource
-    from ..sculpting import Hierarchy, Sculpture
     from ..specialists import Composite, Specialist
 
 
@@ -37,52 +34,44 @@ def inspect(
 
         dovetail inspect parts/digits-3-seed0.safetensors
     """
-    from ..io.checkpoint import is_safetensors
-    from ..report.sources.audit import audit_file, read_audit
-    from ..report.sources.sculpture import is_hierarchy, read_modules
-
-    try:
-        if file.is_dir():
-            raise FileFormatError(
-                f"{file} is a folder; name a file in it, or see all of it: dovetail report {file}"
-            )
-        tensors = is_safetensors(file)
-    except FileNotFoundError:
-        raise FileFormatError(f"there is no file {file}") from None
-    except OSError as error:
-        raise FileFormatError(f"cannot read {file}: {error.strerror or error}") from error
-    if tensors:
-        content, show = _in_tensors(file)
-    elif is_hierarchy(file):
-        (found,) = read_modules(file).hierarchies.values()
-        content, show = json.loads(found.to_json()), lambda: _show_modules(file, found)
-    elif audit_file(file):
-        audit = read_audit(file)
-        content, show = json.loads(file.read_text("utf-8")), lambda: _show_audit(audit)
-    else:
-        raise FileFormatError(_nothing_known(file))
-    if as_json:
-        print_json(content)
-    else:
-        show()
-
-
-def _in_tensors(file: Path) -> tuple[object, Callable[[], None]]:
-    """Return what a safetensors file says about itself, and what shows it to people."""
+    from ..cluster.saved_audit import SavedAudit
+    from ..engine import Run
     from ..io.header import read_header
-    from ..sculpting import open_sculpture
-    from ..sculpting.sculpture import SCHEMA
-    from ..specialists import open_file
+    from ..opening import open_saved
+    from ..sculpting import Hierarchy, Sculpture
     from ..specialists.manifest import write_manifest
 
-    header = read_header(file)
-    if not header:
-        raise FileFormatError(_nothing_known(file))
-    if header.get("schema") == SCHEMA:
-        sculpture = open_sculpture(file)
-        return header, lambda: _show_sculpture(file, sculpture)
-    part = open_file(file)
-    return json.loads(write_manifest(part)), lambda: _show_part(file, part)
+    if file.is_dir():
+        raise FileFormatError(
+            f"{file} is a folder; name a file in it, or see all of it: dovetail report {file}"
+        )
+    found = open_saved(file)
+    if isinstance(found, Sculpture):
+        content: object = read_header(file)
+    elif isinstance(found, Hierarchy):
+        content = json.loads(found.to_json())
+    elif isinstance(found, SavedAudit):
+        content = found.content
+    else:
+        assert not isinstance(found, Run)  # which is a folder
+        content = json.loads(write_manifest(found))
+    if as_json:
+        print_json(content)
+    elif isinstance(found, Sculpture):
+        _show(file, "sculpted network", found.describe())
+    elif isinstance(found, Hierarchy):
+        _show(file, "modules of a network", found.describe())
+    elif isinstance(found, SavedAudit):
+        warnings = [f"warning: {warning}" for warning in found.warnings]
+        more = f"Clusters, lesions and pictures: dovetail report {file}"
+        _show(file, f"audit of {found.checkpoint}", "\n".join([found.verdict, *warnings, more]))
+    else:
+        _show_part(file, found)
+
+
+def _show(file: Path, what: str, text: str) -> None:
+    print_table(facts_table({"file": _named(file), "what": what}))
+    say(text)
 
 
 def _show_part(file: Path, part: Specialist | Composite) -> None:
@@ -115,37 +104,5 @@ def _show_part(file: Path, part: Specialist | Composite) -> None:
         print_table(table_of(frame))
 
 
-def _show_sculpture(file: Path, sculpture: Sculpture) -> None:
-    print_table(facts_table({"file": _named(file), "what": "sculpted network"}))
-    say(sculpture.describe())
-
-
-def _show_modules(file: Path, modules: Hierarchy) -> None:
-    print_table(facts_table({"file": _named(file), "what": "modules of a network"}))
-    say(modules.describe())
-
-
-def _show_audit(audit: AuditSource) -> None:
-    import numpy as np
-
-    from ..cluster.null import Null, verdict
-
-    print_table(facts_table({"file": _named(audit.path), "what": f"audit of {audit.checkpoint}"}))
-    say(verdict(Null(audit.ncut, np.array(audit.copies)), audit.k))
-    for warning in audit.warnings:
-        say(f"warning: {warning}")
-    say(f"Clusters, lesions and pictures: dovetail report {audit.path}")
-
-
 def _named(file: Path) -> str:
     return f"{file} ({file.stat().st_size / 1000:.1f} kB)"
-
-
-def _nothing_known(file: Path) -> str:
-    """Say which command a file is for that says nothing about itself."""
-    if file.name in ("config.yaml", "results.jsonl", "config.json"):
-        return f"{file} is of a run, or of networks sculpted together; see all of it: dovetail report {file.parent}"
-    return (
-        f"{file} is no file that dovetail wrote, or is damaged; weights of other programs are for dovetail audit and "
-        "dovetail modules"
-    )

@@ -10,9 +10,9 @@ from ..io.write import check_folder
 from .page import Page
 from .pages import audit_page, parts_page, run_page, sculpture_page
 from .sources import (
-    AuditSource,
     PartsSource,
     RunSource,
+    SavedAudit,
     SculptureSource,
     Source,
     folders_inside,
@@ -75,7 +75,7 @@ def build_report(
         page = run_page(source)
     elif isinstance(source, PartsSource):
         page = parts_page(source, measure=measure, data=data, samples=samples, progress=progress)
-    elif isinstance(source, AuditSource):
+    elif isinstance(source, SavedAudit):
         page = audit_page(source)
     else:
         page = sculpture_page(source)

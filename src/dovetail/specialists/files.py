@@ -54,7 +54,7 @@ def save(part: Part, path: str | Path) -> Path:
 
 
 def open_file(path: str | Path) -> Specialist | Composite:
-    """Read a specialist or composite from its file (`dovetail.open`).
+    """Read a specialist or composite from its file, as `dovetail.open` does.
 
     Raises
     ------

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-
-from ...cluster import Null
-from ...cluster.null import verdict
 from ...io.fields import number, take
 from ..charts_cluster import composition_chart, null_chart
 from ..page import Page
-from ..sources import AuditSource
+from ..sources import SavedAudit
 from .made import add_made
 
 _MOST_CELLS = 20_000
@@ -20,14 +16,14 @@ _MOST_CELLS = 20_000
 _MOST_ROWS = 200
 
 
-def audit_page(source: AuditSource) -> Page:
+def audit_page(source: SavedAudit) -> Page:
     """Return a page with the null, the clusters by layer, what they do, and how it was measured."""
     page = Page(
         "How well a network falls into clusters",
         f"An audit of {source.checkpoint}: {sum(size for _, size in source.layers)} units in {len(source.layers)} "
         f"layers, cut into {source.k} clusters.",
     )
-    said = verdict(Null(source.ncut, np.array(source.copies, dtype=np.float64)), source.k)
+    said = source.verdict
     if source.agreement is not None:
         said += f" With other seeds the clusters agree by {source.agreement:.2f} (1: the same clusters)."
     add_null(page, source.ncut, source.copies, said, source.warnings)
@@ -44,13 +40,13 @@ def _named(settings: dict[str, object]) -> dict[str, object]:
     return {names.get(name, name): value for name, value in settings.items()}
 
 
-def _measured(source: AuditSource) -> dict[str, object]:
+def _measured(source: SavedAudit) -> dict[str, object]:
     """Return what the lesions were measured on, where they were."""
     names = {"data": "lesions measured on", "classes": "classes measured", "assumed": "network assumed"}
     return {text: source.measured.get(name) for name, text in names.items()}
 
 
-def _made(source: AuditSource) -> dict[str, object]:
+def _made(source: SavedAudit) -> dict[str, object]:
     """Return time, hardware and versions, where the audit has them."""
     names = ("when", "seconds", "hardware", "dovetail", "torch", "python")
     return {name: source.made.get(name) for name in names}

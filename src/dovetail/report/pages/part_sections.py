@@ -10,7 +10,7 @@ from ...specialists.connectivity import TOLERANCE
 from ..chart_frame import chart_content
 from ..charts import confusion_chart, connectivity_chart, merge_curve_chart
 from ..page import Page, json_in_html
-from ..sources.parts import PartFile
+from ..sources.files import PartFile
 from ..table import Marks
 
 if TYPE_CHECKING:

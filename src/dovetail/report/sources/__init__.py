@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from .audit import AuditSource
+from ...cluster.saved_audit import SavedAudit
+from .files import PartFile, PartsSource, SculptureSource
 from .open import Source, folders_inside, open_source
-from .parts import PartFile, PartsSource
 from .run import RunSource
-from .sculpture import SculptureSource
 
 __all__ = [
-    "AuditSource",
     "PartFile",
     "PartsSource",
     "RunSource",
+    "SavedAudit",
     "SculptureSource",
     "Source",
     "folders_inside",

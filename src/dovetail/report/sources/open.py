@@ -7,15 +7,15 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+from ...cluster.audit_folder import FILE as AUDIT
+from ...cluster.saved_audit import SavedAudit, read_audit
+from ...engine.run_folder import CONFIG
 from ...errors import DovetailError, FileFormatError
-from ...io.header import read_header
-from .audit import AuditSource, audit_file, read_audit
-from .each_file import read_each
-from .parts import PartsSource, is_part, read_parts
-from .run import RunSource, is_run, read_run
-from .sculpture import SculptureSource, is_hierarchy, is_sculpture, read_modules, read_sculptures
+from ...opening import kind_of
+from .files import PartsSource, SculptureSource, read_each, read_modules, read_parts, read_sculptures
+from .run import RunSource, read_run
 
-Source = RunSource | PartsSource | SculptureSource | AuditSource
+Source = RunSource | PartsSource | SculptureSource | SavedAudit
 
 _KINDS = (
     "a run folder (dovetail reproduce), specialists or composites (dovetail train, compose), a sculpture (dovetail "
@@ -44,34 +44,34 @@ def open_source(path: str | Path) -> Source:
 
 
 def _file(path: Path) -> Source:
-    if path.suffix == ".safetensors":
-        header = read_header(path)
-        if is_part(header):
+    match kind_of(path):
+        case "part":
             return read_parts(path, [path])
-        if is_sculpture(header):
+        case "sculpture":
             return read_sculptures(path, [path])
+        case "hierarchy":
+            return read_modules(path)
+        case "audit":
+            return read_audit(path)
+    if path.suffix == ".safetensors":
         raise DovetailError(
             f"{path} holds weights, and nothing that says of what; look into them with dovetail audit or dovetail "
             "modules first, and report on what these write"
         )
-    if audit_file(path):
-        return read_audit(path)
-    if is_hierarchy(path):
-        return read_modules(path)
     raise DovetailError(f"{path} is nothing that a report can be made of; name {_KINDS}")
 
 
 def _folder(path: Path) -> Source:
-    headers, damaged = read_each(_tensor_files(path), read_header)
-    parts = [file for file, header in headers.items() if is_part(header)]
-    sculptures = [file for file, header in headers.items() if is_sculpture(header)]
-    modules = sorted(file for file in path.glob("*.json") if is_hierarchy(file))
-    audit = audit_file(path)
+    kinds, damaged = read_each(_tensor_files(path), kind_of)
+    parts = [file for file, kind in kinds.items() if kind == "part"]
+    sculptures = [file for file, kind in kinds.items() if kind == "sculpture"]
+    texts, _ = read_each(sorted(path.glob("*.json")), kind_of)
+    modules = [file for file, kind in texts.items() if kind == "hierarchy"]
     found: dict[str, Callable[[], Source]] = {}
-    if is_run(path):
+    if (path / CONFIG).is_file():
         found["a run (config.yaml)"] = lambda: read_run(path)
-    if audit:
-        found[f"an audit ({audit.name})"] = lambda: read_audit(audit)
+    if (path / AUDIT).is_file():
+        found[f"an audit ({AUDIT})"] = lambda: read_audit(path / AUDIT)
     if parts:
         found[f"specialists ({parts[0].name}{', ...' if len(parts) > 1 else ''})"] = lambda: read_parts(
             path, parts
@@ -119,12 +119,12 @@ def folders_inside(path: str | Path) -> str:
 def _is_source(folder: Path) -> bool:
     """Whether a folder is a run's or an audit's, or a first file in it holds a network of ours."""
     try:
-        if is_run(folder) or audit_file(folder):
+        if kind_of(folder) is not None:
             return True
-        headers, _ = read_each(_tensor_files(folder)[:1], read_header)
-    except OSError:
+        kinds, _ = read_each(_tensor_files(folder)[:1], kind_of)
+    except (FileFormatError, OSError):
         return False
-    return any(is_part(header) or is_sculpture(header) for header in headers.values())
+    return any(kinds.values())
 
 
 def _tensor_files(folder: Path) -> list[Path]:

@@ -11,10 +11,7 @@ from pydantic import BaseModel
 from torch.serialization import get_unsafe_globals_in_checkpoint
 
 from ...errors import DovetailError, FileFormatError
-from ...io.header import read_header
-from ...sculpting.modules.hierarchy_json import SCHEMA as MODULES
-from ...sculpting.sculpture import SCHEMA as SCULPTURE
-from ...specialists.manifest import SCHEMA as PART
+from ...opening import kind_of
 from ..cache import SharedCache
 from ..folder import FoundFile
 from .grouping import Grouping, Groups, group_units
@@ -85,9 +82,9 @@ def _kind(path: Path) -> Literal["sculpture", "specialist or composite", "checkp
     if path.name.endswith(_TORCH):
         _check_torch(path)
         return "checkpoint"
-    schema = read_header(path).get("schema")
+    kind = kind_of(path)
     return (
-        "sculpture" if schema == SCULPTURE else "specialist or composite" if schema == PART else "checkpoint"
+        "sculpture" if kind == "sculpture" else "specialist or composite" if kind == "part" else "checkpoint"
     )
 
 
@@ -109,8 +106,8 @@ def _check_torch(path: Path) -> None:
 def _is_modules(path: Path) -> bool:
     """Whether a JSON file starts as one with modules does; other JSON files are no concern of this view."""
     try:
-        return MODULES.encode() in _start(path)
-    except OSError:
+        return kind_of(path) == "hierarchy"
+    except FileFormatError:
         return False
 
 

@@ -13,17 +13,15 @@ from torch import Tensor
 from ...errors import DataError, FileFormatError, ShapeError
 from ...graph.chain import ASSUMED, Layer, foreign_tensor, layer_chain
 from ...graph.matrices import read_tensors
-from ...io.checkpoint import is_safetensors
 from ...io.fields import take, whole
 from ...io.header import read_header
+from ...opening import kind_of
 from ...sculpting import Hierarchy, Sculpture, open_sculpture
 from ...sculpting.modules.hierarchy import Unit
 from ...sculpting.modules.reach import used_units
 from ...sculpting.pruning.start import perceptron_of
-from ...sculpting.sculpture import SCHEMA as SCULPTURE
 from ...specialists import Composite, Specialist, open_file
 from ...specialists.fitting import in_own_slots
-from ...specialists.manifest import SCHEMA as PART
 from ...specialists.networks import network_of
 from ...specialists.part import Part
 from ...specialists.suitable_data import check_data, data_note
@@ -59,16 +57,18 @@ def _read(path: Path) -> Network:
     check_bytes(path, MOST_TEXT_BYTES if path.suffix == ".json" else MOST_BYTES)
     if path.suffix == ".json":
         return _of_modules(path)
-    header = read_header(path) if is_safetensors(path) else {}
-    if header.get("schema") == SCULPTURE:
-        return _of_sculpture(path, header)
-    if header.get("schema") == PART:
-        return _of_part(path)
-    return _of_weights(path)
+    kind = kind_of(path)
+    return (
+        _of_sculpture(path)
+        if kind == "sculpture"
+        else _of_part(path)
+        if kind == "part"
+        else _of_weights(path)
+    )
 
 
-def _of_sculpture(path: Path, header: Mapping[str, object]) -> Network:
-    widths = [whole(width) for width in take(header, "widths", list)]
+def _of_sculpture(path: Path) -> Network:
+    widths = [whole(width) for width in take(read_header(path), "widths", list)]
     check_shapes(path.name, dense_shapes(widths))
     sculpture = open_sculpture(path)
     facts = {"made for": sculpture.task, "seed": str(sculpture.seed), "outcome": sculpture.outcome}

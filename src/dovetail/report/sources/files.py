@@ -1,20 +1,114 @@
-"""A sculpture: networks that ``dovetail sculpt`` keeps, or modules that ``dovetail modules`` has written as JSON."""
+"""Files that a report is about: specialists and composites, sculptures, or modules; one file, or a folder with many."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 from ...errors import DovetailError, FileFormatError
 from ...io.fields import parse
 from ...io.header import read_header
+from ...opening import open_hierarchy
 from ...sculpting import Hierarchy, Sculpture, open_sculpture
-from ...sculpting.modules.hierarchy_json import SCHEMA as HIERARCHY_SCHEMA
-from ...sculpting.sculpture import SCHEMA
-from .each_file import read_each
+from ...specialists import Composite, Specialist, open_file
 
 MOST_FILES = 300
+"""In a folder; more would take long to read and make a page that nobody reads."""
+
 _LARGEST_CONFIG = 100_000
+
+Read = TypeVar("Read")
+
+
+@dataclass(frozen=True)
+class PartFile:
+    """A specialist or composite, and what only its file knows.
+
+    Attributes
+    ----------
+    name : str
+        Of the file.
+    part : Specialist or Composite
+        What is in it.
+    size : int
+        Bytes.
+    version : str
+        Of Dovetail, when it was written.
+    """
+
+    name: str
+    part: Specialist | Composite
+    size: int
+    version: str
+
+
+@dataclass(frozen=True)
+class PartsSource:
+    """Specialists and composites.
+
+    Attributes
+    ----------
+    path : Path
+        The file or folder.
+    files : tuple of PartFile
+        What is there, by name.
+    unread : int
+        Files that were not read, because there are so many.
+    damaged : tuple of str
+        What is wrong with files that cannot be read, a sentence each.
+    """
+
+    path: Path
+    files: tuple[PartFile, ...]
+    unread: int = 0
+    damaged: tuple[str, ...] = ()
+
+    @property
+    def specialists(self) -> list[Specialist]:
+        """The specialists, each once: those with files of their own, or else the members of composites."""
+        own = [file.part for file in self.files if isinstance(file.part, Specialist)]
+        members = [member for composite in self.composites for member in composite.specialists]
+        return list(dict.fromkeys(own or members))
+
+    @property
+    def composites(self) -> list[Composite]:
+        """The composites, each once."""
+        return list(dict.fromkeys(file.part for file in self.files if isinstance(file.part, Composite)))
+
+
+def read_parts(path: Path, files: list[Path]) -> PartsSource:
+    """Read specialists and composites.
+
+    Raises
+    ------
+    FileFormatError
+        When all of them are damaged, with the name of the first.
+    """
+    found, damaged = read_each(files[:MOST_FILES], _read)
+    if not found:
+        raise FileFormatError(damaged[0])
+    return PartsSource(path, tuple(found.values()), max(0, len(files) - MOST_FILES), damaged)
+
+
+def _read(file: Path) -> PartFile:
+    version = str(read_header(file).get("dovetail", "unknown"))
+    return PartFile(file.name, open_file(file), file.stat().st_size, version)
+
+
+def read_each(
+    files: Iterable[Path], read: Callable[[Path], Read]
+) -> tuple[dict[Path, Read], tuple[str, ...]]:
+    """Return what files hold, and for each that cannot be read a sentence that names it and says why."""
+    found: dict[Path, Read] = {}
+    damaged = []
+    for file in files:
+        try:
+            found[file] = read(file)
+        except FileFormatError as error:
+            damaged.append(str(error).replace(str(file), file.name))
+    return found, tuple(damaged)
 
 
 @dataclass(frozen=True)
@@ -48,20 +142,6 @@ class SculptureSource:
     damaged: tuple[str, ...] = ()
 
 
-def is_sculpture(header: dict[str, object]) -> bool:
-    """Whether a file with this header holds a sculpted network."""
-    return header.get("schema") == SCHEMA
-
-
-def is_hierarchy(path: Path) -> bool:
-    """Whether a file begins as one with modules does."""
-    try:
-        with path.open(encoding="utf-8") as file:
-            return HIERARCHY_SCHEMA.rstrip("0123456789") in file.read(200)
-    except (OSError, UnicodeDecodeError):
-        return False
-
-
 def read_sculptures(path: Path, files: list[Path]) -> SculptureSource:
     """Read sculpted networks, and the settings in their folder.
 
@@ -92,12 +172,7 @@ def read_sculptures(path: Path, files: list[Path]) -> SculptureSource:
 
 def read_modules(path: Path) -> SculptureSource:
     """Read modules from a JSON file."""
-    try:
-        found = Hierarchy.from_json(path.read_text("utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise FileFormatError(f"cannot read {path}: {error}") from error
-    except FileFormatError as error:
-        raise FileFormatError(f"{path} cannot be used: {error}") from None
+    found = open_hierarchy(path)
     return SculptureSource(path, {}, {path.name: found})
 
 

@@ -1,25 +1,25 @@
-"""An audit: the ``audit.json`` that ``dovetail audit -o FOLDER`` writes."""
+"""Saved audits: what the ``audit.json`` holds that ``dovetail audit -o FOLDER`` and the studio write."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
 
-from ...cluster.audit_folder import FILE
-from ...cluster.clusterability import SCHEMA
-from ...cluster.lesion import SCHEMA as LESIONS_SCHEMA
-from ...errors import FileFormatError
-from ...io.fields import number, parse, refuse_newer, take, whole
+import numpy as np
+
+from ..errors import FileFormatError
+from ..io.fields import number, parse, refuse_newer, take, whole
+from .clusterability import SCHEMA
+from .lesion import SCHEMA as LESIONS_SCHEMA
+from .null import Null, verdict
 
 
 @dataclass(frozen=True)
-class AuditSource:
+class SavedAudit:
     """What an audit found, as its file has it.
 
     Attributes
     ----------
-    path : Path
-        The file.
     checkpoint : str
         What was audited.
     ncut : float
@@ -32,10 +32,18 @@ class AuditSource:
         Units by cluster and layer.
     layers : list of (str, int)
         Name and size of each layer.
+    components : int
+        Connected parts of the network.
+    ncuts : list of float
+        Of clusterings with other seeds.
     agreement : float, optional
         How much the clusters of other seeds are the same.
     warnings : list of str
         What makes the numbers doubtful.
+    layers_read : list of str, optional
+        Which weights were read as layers, where they came from a file.
+    sorted_by_name : bool
+        Whether these were put in order by their names.
     settings : dict
         How it was made.
     lesions : list of dict
@@ -44,31 +52,43 @@ class AuditSource:
         What the lesions were measured on.
     made : dict
         Versions, hardware and time; empty for audits of earlier versions.
+    content : dict
+        All that the file holds.
     """
 
-    path: Path
     checkpoint: str
     ncut: float
     copies: list[float]
     k: int
     composition: list[list[int]]
     layers: list[tuple[str, int]]
+    components: int
+    ncuts: list[float]
     agreement: float | None
     warnings: list[str]
+    layers_read: list[str] | None
+    sorted_by_name: bool
     settings: dict[str, object]
     lesions: list[dict[str, object]]
     measured: dict[str, object]
     made: dict[str, object]
+    content: dict[str, object]
+
+    @property
+    def null(self) -> Null:
+        """The n-cut beside those of shuffled copies."""
+        return Null(self.ncut, np.array(self.copies, dtype=np.float64))
+
+    @property
+    def verdict(self) -> str:
+        """What the numbers say, in words."""
+        return verdict(self.null, self.k)
+
+    def __repr__(self) -> str:
+        return f"SavedAudit({self.checkpoint!r}, k={self.k}, ncut={self.ncut:.4g}, {len(self.copies)} shuffled copies)"
 
 
-def audit_file(path: Path) -> Path | None:
-    """Return the file of an audit, if that is what a path is."""
-    if path.is_dir():
-        path = path / FILE
-    return path if path.name == FILE and path.is_file() else None
-
-
-def read_audit(path: Path) -> AuditSource:
+def read_audit(path: Path) -> SavedAudit:
     """Read the file of an audit.
 
     Raises
@@ -77,14 +97,21 @@ def read_audit(path: Path) -> AuditSource:
         When it is damaged, or not an audit's.
     """
     try:
-        return _read(path, parse(path.read_text("utf-8")))
+        return audit_of(parse(path.read_text("utf-8")))
     except OSError as error:
         raise FileFormatError(f"cannot read {path}: {error.strerror or error}") from error
     except (UnicodeDecodeError, FileFormatError) as error:
         raise FileFormatError(f"{path} is not what dovetail audit writes: {error}") from None
 
 
-def _read(path: Path, content: object) -> AuditSource:
+def audit_of(content: object) -> SavedAudit:
+    """Return the audit that the content of an ``audit.json`` tells of.
+
+    Raises
+    ------
+    FileFormatError
+        When it is no audit's.
+    """
     if not isinstance(content, dict):
         raise FileFormatError("it is not a JSON object")
     found = take(content, "clusterability", dict)
@@ -95,21 +122,28 @@ def _read(path: Path, content: object) -> AuditSource:
         raise FileFormatError(f"its schema is {found.get('schema')!r:.40}, not {SCHEMA!r}")
     layers = [(take(group, "name", str), whole(group.get("size"))) for group in _objects(found, "groups")]
     k = whole(found.get("k"))
+    if not k or not layers:
+        raise FileFormatError("it has no clusters, or no layers")
     rows = take(found, "composition", list, k)
-    agreement = take(found, "stability", dict).get("agreement")
+    stability = take(found, "stability", dict)
+    agreement = stability.get("agreement")
+    layers_read = content.get("layers_read")
     lesions = content.get("lesions")
     lesions = lesions if isinstance(lesions, dict) else {}
     refuse_newer({**made, **lesions}, LESIONS_SCHEMA)
-    return AuditSource(
-        path,
+    return SavedAudit(
         str(content.get("checkpoint", "a network")),
         number(found.get("ncut")),
         [number(value) for value in take(found, "null", list)],
         k,
         [[whole(count) for count in take({"row": row}, "row", list, len(layers))] for row in rows],
         layers,
+        whole(found.get("components")),
+        [number(value) for value in take(stability, "ncuts", list)],
         None if agreement is None else number(agreement),
         [str(warning) for warning in take(found, "warnings", list)],
+        [str(name) for name in layers_read] if isinstance(layers_read, list) else None,
+        content.get("sorted_by_name") is True,
         {
             **{name: content.get(name) for name in ("checkpoint", "weights", "layers_read")},
             **{name: found.get(name) for name in ("method", "k", "shuffle", "seed", "components")},
@@ -121,6 +155,7 @@ def _read(path: Path, content: object) -> AuditSource:
             if lesions
         },
         made,
+        content,
     )
 
 
