@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
 import torch
 from numpy.typing import ArrayLike
 from torch import Tensor
 
 from ...data.boolean import BooleanTask, boolean_task
 from ...data.dataset import Dataset, Split
-from ...errors import SpecError
+from ...errors import DataError, SpecError
 from .perceptrons import Head
 
 BOOLEAN_NOISE = 0.1
@@ -92,7 +93,7 @@ def problem_of(task: Task) -> Problem:
     ----------
     task : BooleanTask, Dataset, str, list of int, or truth table
         A `Dataset` of classes or bits; or a Boolean task: made by `boolean_task`, or what that takes (a family such as
-        ``[4, 2, 4]``, formulas such as ``"y1 = x1 ^ x2"``), or rows of 0/1, one for each of ``2**inputs`` inputs.
+        ``[4, 2, 4]``, formulas such as ``"y1 = x1 ^ x2"``), or rows of 0/1 as in `read_rows`.
 
     Examples
     --------
@@ -110,9 +111,67 @@ def problem_of(task: Task) -> Problem:
     if isinstance(task, str) or (isinstance(task, list | tuple) and all(isinstance(n, int) for n in task)):
         task = boolean_task(task)
     if not isinstance(task, BooleanTask):
-        task = BooleanTask.from_table(task)
+        names = [str(name) for name in getattr(task, "columns", ())]  # of a data frame
+        task = read_rows(np.array(task) if names else task, names=names)
     table = Split(task.x, task.y)
     return Problem(task.name, table, table, "bits", 1.0, BOOLEAN_NOISE, task.outputs, True)
+
+
+def read_rows(rows: ArrayLike | Tensor, *, names: Sequence[str] = (), name: str = "table") -> BooleanTask:
+    """Return the task of a truth table, from an array or a file: of outputs alone, or of inputs and outputs.
+
+    A table has a row for each of its ``2**inputs`` inputs. Where the first columns count through all of them (x1 is the
+    most significant bit) and others follow, those are the inputs; else all columns are outputs, in counting order.
+    Names for the columns say it outright: those that begin with x are inputs, and then rows may come in any order.
+
+    Parameters
+    ----------
+    rows : array
+        Of 0 and 1.
+    names : sequence of str
+        What the columns are called, if they are: x1, x2, ... for inputs, y1, y2, ... for outputs.
+    name : str
+        What the task is called.
+
+    Raises
+    ------
+    DataError
+        When the first columns hold every input once, but in another order: they may be inputs, or outputs.
+
+    Examples
+    --------
+    >>> read_rows([[0], [1], [1], [0]])
+    BooleanTask('table', inputs=2, outputs=1)
+    >>> read_rows([[0, 0, 0], [0, 1, 1], [1, 0, 1], [1, 1, 0]])
+    BooleanTask('table', inputs=2, outputs=1)
+    >>> read_rows([[1, 0], [0, 1]], names=["x1", "y1"]).y.flatten().tolist()
+    [1.0, 0.0]
+    """
+    whole = BooleanTask.from_table(rows, name=name)
+    if names and len(names) != whole.outputs:
+        raise DataError(f"{name} has {len(names)} names, but {whole.outputs} values in a row")
+    named = [column.lower().startswith("x") for column in names]
+    inputs = sum(named) or whole.inputs
+    leading = whole.y[:, :inputs].double()
+    numbers = leading @ 2.0 ** torch.arange(leading.shape[1], dtype=torch.float64).flip(0)
+    once = len(numbers) == 2**inputs == len(numbers.unique()) and whole.outputs > inputs
+    if any(named) and not (all(named[:inputs]) and once):
+        raise DataError(
+            f"{name}: a truth table with {inputs} inputs has each of its {2**inputs:,} rows once, inputs first, and "
+            f"outputs after them; this one has {len(numbers):,} rows, {len(numbers.unique()):,} of them different, and "
+            f"the columns {', '.join(names)}"
+        )
+    only_outputs = bool(names) and all(column.lower().startswith("y") for column in names)
+    if only_outputs or not once:
+        return whole
+    order = numbers.argsort()
+    if not any(named) and not torch.equal(order, torch.arange(len(order))):
+        raise DataError(
+            f"{name}: the first {inputs} columns hold every input once, but not in counting order, so they may be "
+            "inputs or outputs; sort the rows by their inputs, or name the columns (x1, x2, ... and y1, y2, ...; in a "
+            "file, in its first line); for outputs alone, pass dovetail.data.BooleanTask.from_table(rows)"
+        )
+    return BooleanTask.from_table(whole.y[order, inputs:], name=name)
 
 
 def _of_dataset(data: Dataset) -> Problem:
