@@ -50,7 +50,7 @@ def test_what_is_there_is_kept_and_what_is_missing_is_added(folder: Path) -> Non
 
 
 def test_other_settings_need_another_folder(folder: Path) -> None:
-    with pytest.raises(DovetailError, match=r"hidden '12', not '13'.*--force"):
+    with pytest.raises(DovetailError, match=r"hidden \[12\], not \[13\].*--force"):
         run("sculpt", "[4,2,4]", *FEW[2:], "--hidden", "13", "-o", folder)
 
 

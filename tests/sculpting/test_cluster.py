@@ -17,9 +17,9 @@ from scipy.stats import binom
 from dovetail.errors import SpecError
 from dovetail.sculpting.modules.agglomerate import SeparabilityTest, decide, separability_test
 from dovetail.sculpting.modules.detect import cluster_layer
-from dovetail.sculpting.modules.method import Linkage, Method, Score
 from dovetail.sculpting.modules.quality import cuts, unit_distances
 from dovetail.sculpting.modules.ties import alternatives
+from dovetail.sculpting.settings import DetectionSettings, Linkage, Score
 
 Features = NDArray[np.bool_]
 
@@ -82,7 +82,7 @@ def test_the_more_significant_test_decides_and_single_when_equal(
 
 def test_no_unit_and_one_unit() -> None:
     for units in (0, 1):
-        labels, clustering = cluster_layer(np.ones((units, 3), bool), Method())
+        labels, clustering = cluster_layer(np.ones((units, 3), bool), DetectionSettings())
         assert (labels.tolist(), clustering.chosen, clustering.metric, clustering.tests) == (
             [0] * units,
             units,
@@ -103,7 +103,7 @@ def test_no_unit_and_one_unit() -> None:
     ],
 )
 def test_of_two_units_the_tests_decide(text: str, count: int) -> None:
-    labels, clustering = cluster_layer(_features(text), Method())
+    labels, clustering = cluster_layer(_features(text), DetectionSettings())
     assert len(set(labels.tolist())) == clustering.chosen == count
     assert clustering.best is None
     assert [test.kind for test in clustering.tests] == ["separate", "single"]
@@ -111,7 +111,7 @@ def test_of_two_units_the_tests_decide(text: str, count: int) -> None:
 
 def test_units_that_all_reach_the_same_are_one_cluster() -> None:
     for score in ("modularity", "silhouette", "calinski-harabasz", "davies-bouldin"):
-        labels, clustering = cluster_layer(np.ones((5, 4), bool), Method(score=score))
+        labels, clustering = cluster_layer(np.ones((5, 4), bool), DetectionSettings(score=score))
         assert (set(labels.tolist()), clustering.chosen, clustering.best, clustering.tied) == (
             {0},
             1,
@@ -121,7 +121,7 @@ def test_units_that_all_reach_the_same_are_one_cluster() -> None:
 
 
 def test_units_that_share_nothing_are_all_apart() -> None:
-    labels, clustering = cluster_layer(np.eye(6, dtype=bool), Method())
+    labels, clustering = cluster_layer(np.eye(6, dtype=bool), DetectionSettings())
     assert sorted(labels.tolist()) == list(range(6))
     assert [test.positive for test in clustering.tests] == [True, False]
     assert not clustering.tied
@@ -129,14 +129,16 @@ def test_units_that_share_nothing_are_all_apart() -> None:
 
 def test_the_tests_run_next_to_the_ends_and_where_the_metric_is_weak() -> None:
     three_groups = np.kron(np.eye(3), np.ones((2, 4))).astype(bool)  # the best of 2..5 is 3
-    labels, clustering = cluster_layer(three_groups, Method())
+    labels, clustering = cluster_layer(three_groups, DetectionSettings())
     assert _partition(labels) == {frozenset({0, 1}), frozenset({2, 3}), frozenset({4, 5})}
     assert (clustering.best, clustering.tests) == (3, ())
     metric = clustering.metric[3]
-    assert cluster_layer(three_groups, Method(modularity_threshold=metric))[1].tests == ()
-    assert len(cluster_layer(three_groups, Method(modularity_threshold=metric - 1e-6))[1].tests) == 2
+    assert cluster_layer(three_groups, DetectionSettings(modularity_threshold=metric))[1].tests == ()
+    assert (
+        len(cluster_layer(three_groups, DetectionSettings(modularity_threshold=metric - 1e-6))[1].tests) == 2
+    )
     two_groups = np.kron(np.eye(2), np.ones((3, 4))).astype(bool)
-    assert len(cluster_layer(two_groups, Method())[1].tests) == 2
+    assert len(cluster_layer(two_groups, DetectionSettings())[1].tests) == 2
 
 
 @pytest.mark.parametrize("score", ["modularity", "silhouette"])
@@ -150,18 +152,21 @@ def test_the_tests_run_next_to_the_ends_and_where_the_metric_is_weak() -> None:
 def test_every_method_finds_clear_groups(linkage: Linkage, distance: str, score: Score) -> None:
     groups = np.kron(np.eye(3), np.ones((4, 6))).astype(bool)
     groups[[0, 5, 10], [0, 7, 14]] = False
-    labels, clustering = cluster_layer(groups, Method(linkage, distance, score))  # type: ignore[arg-type]
+    labels, clustering = cluster_layer(
+        groups,
+        DetectionSettings(linkage=linkage, distance=distance, score=score),  # type: ignore[arg-type]
+    )
     assert _partition(labels) == {frozenset(range(start, start + 4)) for start in (0, 4, 8)}
     assert clustering.score == score
 
 
 def test_unknown_methods_are_refused_with_what_there_is() -> None:
     with pytest.raises(SpecError, match="unknown linkage 'averge'; did you mean 'average'"):
-        Method(linkage="averge")  # type: ignore[arg-type]
+        DetectionSettings(linkage="averge")  # type: ignore[arg-type]
     with pytest.raises(SpecError, match="'ward' needs distance='euclidean', not 'jaccard'"):
-        Method("ward", "jaccard")
+        DetectionSettings(linkage="ward", distance="jaccard")
     with pytest.raises(SpecError, match="modularity_threshold must be a number, not nan"):
-        Method(modularity_threshold=float("nan"))
+        DetectionSettings(modularity_threshold=float("nan"))
 
 
 # ---- ties ----
@@ -169,9 +174,9 @@ def test_unknown_methods_are_refused_with_what_there_is() -> None:
 
 @given(layers())
 def test_without_a_tie_the_order_of_units_makes_no_difference(features: Features) -> None:
-    labels, clustering = cluster_layer(features, Method())
+    labels, clustering = cluster_layer(features, DetectionSettings())
     for order in list(permutations(range(len(features))))[:: max(1, len(features) ** 3 // 6)]:
-        others, other = cluster_layer(features[list(order)], Method())
+        others, other = cluster_layer(features[list(order)], DetectionSettings())
         assert other.tied == clustering.tied
         if not clustering.tied:
             assert _partition(others[np.argsort(order)]) == _partition(labels)
@@ -180,7 +185,7 @@ def test_without_a_tie_the_order_of_units_makes_no_difference(features: Features
 @pytest.mark.parametrize("linkage", ["single", "complete", "ward"])
 @given(features=layers())
 def test_nor_with_other_linkages(linkage: Linkage, features: Features) -> None:
-    method = Method(linkage, "euclidean")
+    method = DetectionSettings(linkage=linkage, distance="euclidean")
     labels, clustering = cluster_layer(features, method)
     others, _ = cluster_layer(features[::-1], method)
     assert clustering.tied or _partition(others[::-1]) == _partition(labels)
@@ -189,8 +194,8 @@ def test_nor_with_other_linkages(linkage: Linkage, features: Features) -> None:
 def test_a_tie_that_decides_is_told() -> None:
     # The second unit is as near to the first as to the third.
     features = _features("110000 011000 001100 000011 000011")
-    labels, clustering = cluster_layer(features, Method())
-    others, _ = cluster_layer(features[::-1], Method())
+    labels, clustering = cluster_layer(features, DetectionSettings())
+    others, _ = cluster_layer(features[::-1], DetectionSettings())
     assert clustering.tied
     assert _partition(labels) != _partition(others[::-1])
 
@@ -198,7 +203,7 @@ def test_a_tie_that_decides_is_told() -> None:
 def test_ties_within_clear_groups_do_not_matter() -> None:
     groups = np.kron(np.eye(2), np.ones((4, 5))).astype(bool)
     groups[np.arange(8), [0, 1, 2, 3, 5, 6, 7, 8]] = False  # within a group all distances are equal
-    labels, clustering = cluster_layer(groups, Method())
+    labels, clustering = cluster_layer(groups, DetectionSettings())
     assert _partition(labels) == {frozenset(range(4)), frozenset(range(4, 8))}
     assert not clustering.tied
 
@@ -206,9 +211,9 @@ def test_ties_within_clear_groups_do_not_matter() -> None:
 def test_many_ties_are_not_followed_but_tried() -> None:
     features = np.eye(20, dtype=bool)
     assert alternatives(unit_distances(features), np.ones(20, int), "average") is None
-    assert not cluster_layer(features, Method())[1].tied
+    assert not cluster_layer(features, DetectionSettings())[1].tied
     ring = np.eye(40, dtype=bool) | np.roll(np.eye(40, dtype=bool), 1, axis=1)
-    assert cluster_layer(ring, Method(modularity_threshold=0.0))[1].tied
+    assert cluster_layer(ring, DetectionSettings(modularity_threshold=0.0))[1].tied
 
 
 @pytest.mark.parametrize("linkage", ["average", "single", "complete", "ward"])

@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from dovetail.errors import ShapeError, SpecError
 from dovetail.sculpting.modules.detect import detect_modules
 from dovetail.sculpting.modules.hierarchy import Hierarchy, Unit
-from dovetail.sculpting.modules.method import Linkage
+from dovetail.sculpting.settings import Linkage
 
 SAMPLES = Path(__file__).parents[2].parent / "shared" / "samples" / "sculpted_networks.jsonl.gz"
 

@@ -20,7 +20,7 @@ from matplotlib.figure import Figure
 from dovetail.errors import FileFormatError, SpecError
 from dovetail.sculpting.modules.detect import detect_modules
 from dovetail.sculpting.modules.hierarchy import Hierarchy
-from dovetail.sculpting.modules.method import Score
+from dovetail.sculpting.settings import Score
 
 mpl.use("Agg")
 

@@ -9,7 +9,6 @@ from scipy.cluster.hierarchy import cut_tree, linkage
 from scipy.spatial.distance import pdist, squareform
 from sklearn import metrics
 
-from dovetail.sculpting.modules.method import Distance, Linkage
 from dovetail.sculpting.modules.quality import (
     best_count,
     cut,
@@ -18,6 +17,7 @@ from dovetail.sculpting.modules.quality import (
     scores_by_count,
     unit_distances,
 )
+from dovetail.sculpting.settings import Distance, Linkage
 
 
 def _features(seed: int, units: int = 9, later: int = 12, density: float = 0.4) -> NDArray[np.bool_]:

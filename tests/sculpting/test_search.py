@@ -15,7 +15,7 @@ from torch import Tensor
 from dovetail.data.dataset import Split
 from dovetail.population import Adam
 from dovetail.sculpting.pruning.compact import Compact
-from dovetail.sculpting.pruning.grid import errors_allowed, sculpt_cells
+from dovetail.sculpting.pruning.grid import errors_allowed, search_grid
 from dovetail.sculpting.pruning.perceptrons import Perceptrons
 from dovetail.sculpting.pruning.problem import Problem, problem_of
 from dovetail.sculpting.pruning.proposals import EdgeProposal, UnitProposal, sensitivity
@@ -247,14 +247,14 @@ def test_what_is_found_does_the_task_and_pruned_weights_are_zero() -> None:
 
 def test_cells_that_share_a_step_for_units_share_their_units() -> None:
     problem, seeds = xor_problem(), [0, 1]
-    cells = sculpt_cells(
+    searches = search_grid(
         random_stack(2, widths=(2, 8, 2)), seeds, problem, HOW, unit_steps=[0.5, 0.25], edge_steps=[0.1, 0.05, 0.02],
-        trained=False, news=lambda *_: None,
+        trained=False, on_round=lambda *_: None,
     )  # fmt: skip
-    assert cells.learned == [0, 1]
-    assert len(cells.networks) == len(cells.steps) == 12
+    assert searches.learned == [0, 1]
+    assert len(searches.networks) == len(searches.steps) == 12
     for first in range(0, 12, 3):
-        units = [[s for s in steps if s.phase == "units"] for steps in cells.steps[first : first + 3]]
+        units = [[s for s in steps if s.phase == "units"] for steps in searches.steps[first : first + 3]]
         assert units[0] == units[1] == units[2]
 
 

@@ -21,7 +21,7 @@ XOR = [[0, 0, 0], [0, 1, 1], [1, 0, 1], [1, 1, 0]]
 FEW = {"unit_steps": [0.5], "edge_steps": [0.02], "progress": False, "device": "cpu"}
 
 
-def from_file(folder: Path, rows: np.ndarray | list[list[int]], names: str = "") -> BooleanTask:  # type: ignore[type-arg]
+def from_file(folder: Path, rows: np.ndarray | list[list[int]], names: str = "") -> BooleanTask:
     file = folder / "table.csv"
     file.write_text("\n".join(([names] if names else []) + [",".join(map(str, row)) for row in rows]))
     return read_task_file(file)
@@ -49,7 +49,7 @@ def test_inputs_and_outputs_side_by_side_are_sculpted_as_such() -> None:
     ],
     ids=["8 columns", "outputs", "xor", "one output", "not inputs", "one input", "as many as inputs"],
 )
-def test_arrays_and_files_are_one(rows: np.ndarray | list[list[int]], tmp_path: Path) -> None:  # type: ignore[type-arg]
+def test_arrays_and_files_are_one(rows: np.ndarray | list[list[int]], tmp_path: Path) -> None:
     there, here = from_file(tmp_path, rows), read_rows(rows)
     assert (there.inputs, there.outputs) == (here.inputs, here.outputs)
     assert torch.equal(there.y, here.y)

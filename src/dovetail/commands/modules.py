@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .options import Json
+from ..sculpting.settings import DetectionSettings
+from .options import Json, with_settings
 from .output import print_json
 from .sculpt_folder import check_output, write_hierarchy
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
+@with_settings(DetectionSettings, before="as_json")
 def modules(
     checkpoint: Annotated[
         Path,
@@ -35,28 +37,8 @@ def modules(
             help="Names of the weights, first layer first, separated by commas.", show_default="all matrices"
         ),
     ] = None,
-    modularity_threshold: Annotated[
-        float, typer.Option(help="Metric above which tests decide on the clusters; -0.3 for images.")
-    ] = -0.2,
-    merge_threshold: Annotated[
-        float, typer.Option(help="Share of edges above which clusters are merged; 0.6 for images.")
-    ] = 0.9,
-    linkage: Annotated[
-        Literal["average", "single", "complete", "ward"],
-        typer.Option(metavar="NAME", help="Distance between clusters: average, single, complete or ward."),
-    ] = "average",
-    distance: Annotated[
-        Literal["cosine", "jaccard", "euclidean"],
-        typer.Option(metavar="NAME", help="Distance between units: cosine, jaccard or euclidean."),
-    ] = "cosine",
-    score: Annotated[
-        Literal["modularity", "silhouette", "calinski-harabasz", "davies-bouldin"],
-        typer.Option(
-            metavar="NAME",
-            help="What decides the number of clusters: modularity, silhouette, calinski-harabasz or davies-bouldin.",
-        ),
-    ] = "modularity",
     as_json: Json = False,
+    **options: Any,
 ) -> None:
     """Find the modules of a sparse network, and how they feed one another.
 
@@ -70,10 +52,7 @@ def modules(
 
     if output is not None:
         check_output(output)
-    found = detect_modules(
-        _weights(checkpoint, layers), modularity_threshold=modularity_threshold, merge_threshold=merge_threshold,
-        linkage=linkage, distance=distance, score=score,
-    )  # fmt: skip
+    found = detect_modules(_weights(checkpoint, layers), **options)
     if output is not None:
         write_hierarchy(found, output, checkpoint.name)
     if as_json:

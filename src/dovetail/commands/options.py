@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+import inspect
+from collections.abc import Callable
+from types import NoneType, UnionType
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 import typer
+from pydantic.fields import FieldInfo
 
 from ..errors import SpecError
+from ..settings import Settings, choices
 
 if TYPE_CHECKING:
     from ..data import Dataset
@@ -41,3 +46,68 @@ def load_data(text: str) -> Dataset:
     from ..data import load
 
     return load(text)
+
+
+Command = TypeVar("Command", bound=Callable[..., None])
+
+
+def with_settings(settings: type[Settings], *, before: str) -> Callable[[Command], Command]:
+    """Return a decorator that gives a command an option for each field of settings.
+
+    The command takes them as ``**options``, which hold what was typed. Fields of several values are typed as one text.
+
+    Parameters
+    ----------
+    settings : type of Settings
+        What is declared.
+    before : str
+        The parameter of the command before which the options stand in its help.
+    """
+
+    def decorate(command: Command) -> Command:
+        named = inspect.signature(command, eval_str=True)
+        parameters = [one for one in named.parameters.values() if one.kind is not one.VAR_KEYWORD]
+        at = next(place for place, one in enumerate(parameters) if one.name == before)
+        parameters[at:at] = [
+            _parameter(name, field)
+            for name, field in settings.model_fields.items()
+            if name not in named.parameters
+        ]
+        keyword = [one.replace(kind=one.KEYWORD_ONLY) for one in parameters]
+        command.__signature__ = named.replace(parameters=keyword)  # type: ignore[attr-defined]
+        command.__annotations__ = {one.name: one.annotation for one in keyword} | {"return": None}
+        return command
+
+    return decorate
+
+
+def _parameter(name: str, field: FieldInfo) -> inspect.Parameter:
+    extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
+    usual, help_text = extra.get("default_text"), str(extra.get("help", field.description))
+    names = choices(field.annotation)
+    if names:
+        help_text = f"{help_text.rstrip('.')}: {', '.join(names[:-1])} or {names[-1]}."
+    plain = _plain(field.annotation)
+    several = plain is tuple
+    option = typer.Option(
+        help=help_text, metavar="NAME" if names else None, show_default=str(usual) if usual else True
+    )
+    return inspect.Parameter(
+        name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=None if several else field.default,
+        annotation=Annotated[(str | None) if several else plain, option],
+    )
+
+
+def _plain(annotation: Any) -> Any:
+    """Return a type without its bounds; ``tuple`` for several values, whatever they are."""
+    origin = get_origin(annotation)
+    if origin is Annotated:
+        return _plain(get_args(annotation)[0])
+    if origin in (Union, UnionType):
+        parts = [_plain(part) for part in get_args(annotation) if part is not NoneType]
+        return parts[0] | None
+    if origin is Literal:
+        return annotation
+    return origin or annotation

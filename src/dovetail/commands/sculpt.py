@@ -7,11 +7,12 @@ import json
 import re
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .options import Device, FirstSeed, Json, Seeds, seed_range
+from ..sculpting.settings import SculptSettings
+from .options import Device, FirstSeed, Json, Seeds, seed_range, with_settings
 from .output import print_json, print_table, say, table_of
 
 if TYPE_CHECKING:
@@ -21,12 +22,12 @@ if TYPE_CHECKING:
     from ..sculpting import Sculpture
 
 
-_HIDDEN = "24"
 _AT_ONCE = 8
 """Seeds that are sculpted together and then saved. None is done long before the others: the first ends after nine
 tenths of the time that all take, so that little would be gained by saving each as it ends."""
 
 
+@with_settings(SculptSettings, before="device")
 def sculpt(
     task: Annotated[
         str,
@@ -39,65 +40,25 @@ def sculpt(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Folder for networks, hierarchies and pictures.")
     ] = None,
-    hidden: Annotated[
-        str | None,
-        typer.Option(
-            help="Units of the hidden layers, such as 24 or 36-36; not with --from.", show_default=_HIDDEN
-        ),
-    ] = None,
     seeds: Seeds = 1,
     seed: FirstSeed = 0,
     network: Annotated[
         Path | None,
         typer.Option("--from", help="File of a trained perceptron to start from, instead of a fresh one."),
     ] = None,
-    unit_steps: Annotated[
-        str | None,
-        typer.Option(
-            help="First steps for units in percent, such as 25,50; 0: prune none.", show_default="5,10,...,70"
-        ),
-    ] = None,
-    edge_steps: Annotated[
-        str | None,
-        typer.Option(help="First steps for edges in percent; 0: prune none.", show_default="0.5,1,1.5,2,2.5"),
-    ] = None,
-    threshold: Annotated[
-        float | None,
-        typer.Option(
-            help="Accuracy in validation from which on the task is done.",
-            show_default="1 for Boolean tasks, else the dense network's",
-        ),
-    ] = None,
-    epochs: Annotated[
-        int | None, typer.Option(help="Epochs of every training.", show_default="by task")
-    ] = None,
-    lr: Annotated[float | None, typer.Option(help="Step size of Adam.", show_default="by task")] = None,
-    batch_size: Annotated[int | None, typer.Option(help="Samples per step.", show_default="by task")] = None,
-    noise: Annotated[
-        float | None,
-        typer.Option(help="Noise on training inputs (sd).", show_default=".1 for Boolean tasks, else 0"),
-    ] = None,
     device: Device = None,
-    weight_decay: Annotated[float, typer.Option(help="L2 term on weights and biases.")] = 1e-4,
-    modularity_threshold: Annotated[
-        float | None,
-        typer.Option(help="For detecting modules.", show_default="-0.2 for Boolean tasks, else -0.3"),
-    ] = None,
-    merge_threshold: Annotated[
-        float | None,
-        typer.Option(help="For detecting modules.", show_default="0.9 for Boolean tasks, else 0.6"),
-    ] = None,
     force: Annotated[
         bool,
         typer.Option("--force", help="Sculpt these seeds anew; networks of other settings are replaced."),
     ] = False,
     as_json: Json = False,
+    **options: Any,
 ) -> None:
     """Prune networks to the fewest units and edges that still do TASK, and show the modules that are left.
 
-    With a folder, seeds that it has already, sculpted in the same way, are kept and not sculpted again.
+    With a folder, seeds that it has already, sculpted in the same way, are kept. Others are made eight at a time.
 
-    Others are sculpted together and then saved, eight at a time.
+    A command that was stopped and is started again gives the networks that it would have given at once.
 
     Example:
 
@@ -105,25 +66,23 @@ def sculpt(
     """
     from ..errors import SpecError
     from ..sculpting import compare
-    from ..sculpting.settings import EDGE_STEPS, UNIT_STEPS
 
     numbers = seed_range(seed, seeds)
-    if hidden is not None and network is not None:
+    if options["hidden"] is not None and network is not None:
         raise SpecError("--hidden is for a fresh network; the one of --from has its layers already")
     what = _task_of(task)
-    options: dict[str, object] = {
-        "unit_steps": _percents("--unit-steps", unit_steps, UNIT_STEPS),
-        "edge_steps": _percents("--edge-steps", edge_steps, EDGE_STEPS),
-        "threshold": threshold, "epochs": epochs, "lr": lr, "batch_size": batch_size, "noise": noise,
-        "weight_decay": weight_decay, "modularity_threshold": modularity_threshold, "merge_threshold": merge_threshold,
-    }  # fmt: skip
+    for name in ("unit_steps", "edge_steps"):
+        if options[name] is not None:
+            options[name] = _percents(f"--{name.replace('_', '-')}", options[name])
+    asked = SculptSettings(**{name: value for name, value in options.items() if value is not None})
     settings = {
         # A family has one name, however it was typed: 4,2,4 is [4, 2, 4].
         "task": what.name if what.name.startswith("[") else task,
-        "fingerprint": _fingerprint(what), "hidden": _HIDDEN if hidden is None else hidden,
-        "from": None if network is None else hashlib.sha256(_bytes(network)).hexdigest()[:16], **options,
-    }  # fmt: skip
-    sculptures = _sculpted(what, settings, options, network, numbers, output, device, force, not as_json)
+        "fingerprint": _fingerprint(what),
+        "from": None if network is None else hashlib.sha256(_bytes(network)).hexdigest()[:16],
+        **asked.model_dump(mode="json"),
+    }
+    sculptures = _sculpted(what, settings, asked, network, numbers, output, device, force, not as_json)
     planted = getattr(what, "planted", None)
     rows = []
     for sculpture in sculptures:
@@ -159,7 +118,7 @@ def sculpt(
 def _sculpted(
     what: BooleanTask | Dataset,
     settings: dict[str, object],
-    options: dict[str, object],
+    asked: SculptSettings,
     network: Path | None,
     seeds: range,
     folder: Path | None,
@@ -176,18 +135,21 @@ def _sculpted(
     if folder is not None:
         same = check_settings(folder, settings, force=force)
         there = {} if force else open_kept(folder, seeds)
-    missing = [seed for seed in seeds if seed not in there]
-    start = _network_of(network) if network is not None and missing else None
-    while missing:
-        # A few at a time, so that little is lost when somebody stops it.
-        now, missing = missing[:_AT_ONCE], missing[_AT_ONCE:]
-        made = sculpt_seeds(
-            what, str(settings["hidden"]), now, network=start, device=device, progress=progress, **options,  # type: ignore[arg-type]
-        )  # fmt: skip
-        there |= dict(zip(now, made, strict=True))
+    start = None
+    # A few at a time, so that little is lost when somebody stops it. Which few depends only on what was asked for, and
+    # all of them are sculpted even if some are there: rounding depends on who else is in a stack, and so may the end.
+    for together in (seeds[first : first + _AT_ONCE] for first in range(0, len(seeds), _AT_ONCE)):
+        if all(seed in there for seed in together):
+            continue
+        start = _network_of(network) if network is not None and start is None else start
+        found = sculpt_seeds(
+            what, seeds=together, network=start, device=device, progress=progress, **asked.model_dump()
+        )
+        made = [sculpture for sculpture in found if sculpture.seed not in there]
+        there |= {sculpture.seed: sculpture for sculpture in made}
         if folder is not None:
             if force:  # only now: whatever is wrong with the options has shown, and nobody has stopped it
-                clear(folder, now if same else None)
+                clear(folder, together if same else None)
                 same = True
             save_all(folder, made, settings)
     return [there[seed] for seed in seeds]
@@ -240,11 +202,9 @@ def _network_of(path: Path) -> nn.Module:
     return what if isinstance(what, nn.Module) else perceptron_of(what)
 
 
-def _percents(name: str, text: str | None, usual: tuple[float, ...]) -> list[float]:
+def _percents(name: str, text: str) -> list[float]:
     from ..errors import SpecError
 
-    if text is None:
-        return list(usual)
     try:
         steps = [float(part) / 100 for part in text.split(",")]
     except ValueError:
@@ -265,13 +225,13 @@ def _row(sculpture: Sculpture) -> dict[str, object]:
         "seed": sculpture.seed, "outcome": sculpture.outcome, "accuracy": sculpture.accuracy,
         "units": list(sculpture.units),
         "edges": sculpture.edges, "density": sculpture.density,
-        "modules": len(sculpture.hierarchy.modules) if learned else None, "tied_cells": sculpture.tied,
+        "modules": len(sculpture.hierarchy.modules) if learned else None, "tied_searches": sculpture.tied,
     }  # fmt: skip
 
 
 def _print_rows(rows: list[dict[str, object]], task: str) -> None:
     import pandas as pd
 
-    frame = pd.DataFrame(rows).rename(columns={"tied_cells": "tied cells"})
+    frame = pd.DataFrame(rows).rename(columns={"tied_searches": "tied searches"})
     frame["units"] = ["-".join(map(str, units)) for units in frame["units"]]
     print_table(table_of(frame, f"{task}, sculpted"))

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from ..errors import DovetailError, FileFormatError, SpecError
 from ..io.write import check_folder, write_whole
-from ..specialists.folder import make_folder
 
 if TYPE_CHECKING:
     from ..sculpting import Hierarchy, Sculpture
@@ -79,6 +78,8 @@ def check_settings(folder: Path, settings: dict[str, object], *, force: bool) ->
 
     One whose config is not ours is refused, and one for other settings, unless ``force`` allows it.
     """
+    from ..specialists.folder import make_folder
+
     make_folder(folder)
     file = folder / _CONFIG
     if not file.exists():

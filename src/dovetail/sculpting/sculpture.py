@@ -7,14 +7,14 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import pairwise, zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor, nn
 
 from .._version import __version__
-from ..errors import FileFormatError
+from ..errors import DovetailError, FileFormatError
 from ..io.fields import number, parse, refuse_newer, take, whole
 from ..io.header import KEY
 from ..io.write import write_tensors
@@ -23,6 +23,7 @@ from .modules.detect import detect_modules
 from .modules.hierarchy import Hierarchy
 from .pruning.search import Accepted
 from .pruning.start import builder_of
+from .settings import SculptSettings
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,9 +32,14 @@ Outcome = Literal["sculpted", "unpruned", "not learned"]
 
 SCHEMA = "dovetail.sculpture/1"
 _MASK = "masks/"
+_PLAIN = (
+    "task", "seed", "outcome", "accuracy", "threshold", "unit_step", "edge_step", "tied", "image_shape",
+    "output_names",
+)  # fmt: skip
+"""Fields that are written as they are."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Sculpture:
     """A sculpted network.
 
@@ -57,14 +63,14 @@ class Sculpture:
     history : tuple of Accepted
         The accepted steps: the dense network, pruned units, pruned edges.
     unit_step, edge_step : float or None
-        The cell of the grid that it comes from; None for a phase that was left out.
+        The first steps of the search that it comes from; None for a phase that was left out.
     grid : Tensor or None
-        How many edges each cell ended with, ``[unit steps, edge steps]``.
+        How many edges each search ended with, ``[unit steps, edge steps]``.
     tied : int
-        How many cells ended with the fewest edges. Among them the one with the lowest loss on the validation split was
-        taken, which cannot know of modules.
-    modularity_threshold, merge_threshold : float
-        How its modules are detected.
+        How many searches ended with the fewest edges. Among them the one with the lowest loss on the validation split
+        was chosen, which cannot know of modules.
+    settings : SculptSettings
+        How it was made, with everything filled in, and how its modules are detected.
     image_shape : (int, int) or None
         Height and width where inputs are the pixels of a grey image, for pictures.
     output_names : tuple of str or None
@@ -78,13 +84,12 @@ class Sculpture:
     outcome: Outcome
     accuracy: float
     threshold: float
-    history: tuple[Accepted, ...]
+    history: tuple[Accepted, ...] = ()
     unit_step: float | None = None
     edge_step: float | None = None
     grid: Tensor | None = None
     tied: int = 1
-    modularity_threshold: float = -0.2
-    merge_threshold: float = 0.9
+    settings: SculptSettings
     image_shape: tuple[int, int] | None = None
     output_names: tuple[str, ...] | None = None
 
@@ -124,8 +129,7 @@ class Sculpture:
         """The modules of the network and how they feed one another."""
         return detect_modules(
             [mask.cpu() for mask in self._edge_masks],
-            modularity_threshold=self.modularity_threshold,
-            merge_threshold=self.merge_threshold,
+            **self.settings.detection(),
         )
 
     def save(self, path: str | Path) -> Path:
@@ -169,7 +173,7 @@ class Sculpture:
         ]
         if self.grid is not None and steps:
             ties = f" with {self.tied - 1} others" if self.tied > 1 else ""
-            lines.append(f"  cell       {', '.join(steps)}; the sparsest of {self.grid.numel()}{ties}")
+            lines.append(f"  search     {', '.join(steps)}; the sparsest of {self.grid.numel()}{ties}")
         lines.append("  modules    " + self.hierarchy.describe().replace("\n", "\n             "))
         return "\n".join(lines)
 
@@ -184,15 +188,12 @@ def save_sculpture(sculpture: Sculpture, path: str | Path) -> Path:
     """Write a sculpted network to a file, all of it or nothing."""
     tensors = {name: tensor.contiguous() for name, tensor in sculpture.network.state_dict().items()}
     tensors |= {f"{_MASK}{name}": mask.to(torch.uint8) for name, mask in sculpture.masks.items()}
+    plain = {name: getattr(sculpture, name) for name in _PLAIN}
     content = {
-        "schema": SCHEMA, "dovetail": __version__, "widths": sculpture.widths, "task": sculpture.task,
-        "seed": sculpture.seed,
-        "outcome": sculpture.outcome, "accuracy": sculpture.accuracy, "threshold": sculpture.threshold,
-        "history": [asdict(step) for step in sculpture.history], "unit_step": sculpture.unit_step,
-        "edge_step": sculpture.edge_step, "grid": None if sculpture.grid is None else sculpture.grid.tolist(),
-        "tied": sculpture.tied, "modularity_threshold": sculpture.modularity_threshold,
-        "merge_threshold": sculpture.merge_threshold, "image_shape": sculpture.image_shape,
-        "output_names": sculpture.output_names,
+        "schema": SCHEMA, "dovetail": __version__, "widths": sculpture.widths, **plain,
+        "history": [asdict(step) for step in sculpture.history],
+        "grid": None if sculpture.grid is None else sculpture.grid.tolist(),
+        "settings": sculpture.settings.model_dump(mode="json"),
     }  # fmt: skip
     return write_tensors(path, tensors, {KEY: json.dumps(content)})
 
@@ -242,24 +243,35 @@ def open_sculpture(path: str | Path) -> Sculpture:
             raise ValueError("its masks do not fit its weights")
         order = list(network.state_dict())
         return Sculpture(
-            take(content, "task", str), whole(content["seed"]), network, {name: masks[name] for name in order},
-            content["outcome"], number(content["accuracy"]), number(content["threshold"]),
-            tuple(Accepted(**step) for step in content["history"]), content["unit_step"], content["edge_step"],
-            None if content["grid"] is None else torch.tensor(content["grid"]), whole(content["tied"]),
-            number(content["modularity_threshold"]), number(content["merge_threshold"]),
-            *(None if content[key] is None else tuple(content[key]) for key in ("image_shape", "output_names")),
-        )  # fmt: skip
-    except (
-        SafetensorError,
-        OSError,
-        ValueError,
-        KeyError,
-        TypeError,
-        RuntimeError,
-        FileFormatError,
-    ) as error:
+            task=take(content, "task", str),
+            seed=whole(content["seed"]),
+            network=network,
+            masks={name: masks[name] for name in order},
+            outcome=content["outcome"],
+            accuracy=number(content["accuracy"]),
+            threshold=number(content["threshold"]),
+            history=tuple(Accepted(**step) for step in content["history"]),
+            unit_step=content["unit_step"],
+            edge_step=content["edge_step"],
+            grid=None if content["grid"] is None else torch.tensor(content["grid"]),
+            tied=whole(content["tied"]),
+            settings=SculptSettings(**(content.get("settings") or _only_thresholds(content))),
+            image_shape=_tuple(content["image_shape"]),
+            output_names=_tuple(content["output_names"]),
+        )
+    except (SafetensorError, OSError, ValueError, KeyError, TypeError, RuntimeError, DovetailError) as error:
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
         raise FileFormatError(f"{str(path)!r} cannot be read as a sculpted network: {reason}") from error
+
+
+def _only_thresholds(content: dict[str, Any]) -> dict[str, object]:
+    """Return the settings that a file by dovetail 0.1 has: how modules are detected."""
+    names = ("modularity_threshold", "merge_threshold")
+    return {"hidden": content["widths"][1:-1], **{name: number(content[name]) for name in names}}
+
+
+def _tuple(values: list[Any] | None) -> tuple[Any, ...] | None:
+    return None if values is None else tuple(values)
 
 
 def plot_history(sculpture: Sculpture, ax: Axes | None = None) -> Axes:

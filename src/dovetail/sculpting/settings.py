@@ -1,8 +1,22 @@
-"""How networks are trained while they are sculpted, where the user does not say: by task and depth."""
+"""The settings of sculpting and of detecting modules, and what they are where nobody says: by task and depth."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import re
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Self
+
+from pydantic import BeforeValidator, Field, JsonValue, model_validator
+
+from ..errors import SpecError
+from ..settings import Number, Settings, Whole
+
+if TYPE_CHECKING:
+    from .pruning.problem import Problem
+
+Linkage = Literal["average", "single", "complete", "ward"]
+Distance = Literal["cosine", "jaccard", "euclidean"]
+Score = Literal["modularity", "silhouette", "calinski-harabasz", "davies-bouldin"]
 
 UNIT_STEPS = tuple(percent / 100 for percent in range(5, 75, 5))
 """The paper's steps for units: 5 to 70 % of the hidden units, in fives."""
@@ -14,6 +28,143 @@ WEIGHT_DECAY = 1e-4
 
 BOOLEAN_THRESHOLDS, DATA_THRESHOLDS = (-0.2, 0.9), (-0.3, 0.6)
 """For the modularity metric and for merging clusters: the paper's for Boolean functions, and for digits."""
+
+
+def _widths(hidden: object) -> object:
+    """Return the units of hidden layers as a tuple: of ``24``, ``"24-24"`` or ``[24, 24]``."""
+    if isinstance(hidden, str):
+        found = [part.strip() for part in re.split("[-,]", hidden)] if hidden.strip() else []
+        hidden = [int(part) if part.isascii() and part.isdigit() else part for part in found]
+    elif isinstance(hidden, int):
+        hidden = [hidden]
+    widths = tuple(hidden) if isinstance(hidden, Iterable) else hidden
+    if widths == ():
+        raise SpecError("sculpting needs hidden layers, as in hidden=[24] or hidden='24-24'; got none")
+    return widths
+
+
+def _several(steps: object) -> object:
+    """Return steps as a tuple, also where there is only one."""
+    return tuple(steps) if isinstance(steps, Iterable) and not isinstance(steps, str) else (steps,)
+
+
+Share = Annotated[Number, Field(gt=0, le=1)]
+Shares = Annotated[tuple[Share, ...], BeforeValidator(_several)]
+Widths = Annotated[tuple[Annotated[Whole, Field(ge=1)], ...], BeforeValidator(_widths)]
+Count = Annotated[Whole, Field(ge=1)]
+NotNegative = Annotated[Number, Field(ge=0)]
+MergeThreshold = Annotated[Number, Field(ge=0, lt=1)]
+
+
+def _typed(default: str, text: str | None = None) -> dict[str, JsonValue]:
+    """Return what a command line says of an option: its default, and what to type if that is not the value itself."""
+    return {"default_text": default} if text is None else {"default_text": default, "help": text}
+
+
+class DetectionSettings(Settings):
+    """How modules are detected; the defaults are the paper's for Boolean tasks.
+
+    Examples
+    --------
+    >>> DetectionSettings(linkage="ward")
+    Traceback (most recent call last):
+    dovetail.errors.SpecError: linkage 'ward' needs distance='euclidean', not 'cosine'
+    """
+
+    modularity_threshold: Number = Field(
+        default=-0.2,
+        description="Metric above which tests decide on the clusters of a layer; -0.3 for images.",
+    )
+    merge_threshold: MergeThreshold = Field(
+        default=0.9,
+        description="Share of edges above which clusters of two layers are merged; 0.6 for images.",
+    )
+    linkage: Linkage = Field(default="average", description="Distance between clusters.")
+    distance: Distance = Field(default="cosine", description="Distance between units.")
+    score: Score = Field(default="modularity", description="What decides the number of clusters.")
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        if self.linkage == "ward" and self.distance != "euclidean":
+            raise SpecError(f"linkage 'ward' needs distance='euclidean', not {self.distance!r}")
+        return self
+
+
+class SculptSettings(Settings):
+    """How networks are sculpted; None means what `for_problem` fills in.
+
+    Examples
+    --------
+    >>> SculptSettings(hidden="24-12", unit_steps=0.5).hidden
+    (24, 12)
+    >>> SculptSettings(threshold=5)
+    Traceback (most recent call last):
+    dovetail.errors.SpecError: threshold must be above 0 and at most 1, not 5: accuracy in validation from which on ...
+    """
+
+    hidden: Widths = Field(
+        default=(24,),
+        description="Units of the hidden layers, such as 24 or 36-36.",
+        json_schema_extra=_typed("24"),
+    )
+    unit_steps: Shares = Field(
+        default=UNIT_STEPS,
+        description="First steps for units, as shares of all hidden ones; none: leave the phase out.",
+        json_schema_extra=_typed(
+            "5,10,...,70", "First steps for units in percent, such as 25,50; 0: prune none."
+        ),
+    )
+    edge_steps: Shares = Field(
+        default=EDGE_STEPS,
+        description="First steps for edges, as shares of all; none: leave the phase out.",
+        json_schema_extra=_typed("0.5,1,1.5,2,2.5", "First steps for edges in percent; 0: prune none."),
+    )
+    threshold: Share | None = Field(
+        default=None,
+        description="Accuracy in validation from which on the task is done.",
+        json_schema_extra=_typed("1 for Boolean tasks, else the dense network's"),
+    )
+    epochs: Count | None = Field(
+        default=None, description="Epochs of every training.", json_schema_extra=_typed("by task")
+    )
+    lr: Annotated[Number, Field(gt=0)] | None = Field(
+        default=None, description="Step size of Adam.", json_schema_extra=_typed("by task")
+    )
+    batch_size: Count | None = Field(
+        default=None, description="Samples per step.", json_schema_extra=_typed("by task")
+    )
+    noise: NotNegative | None = Field(
+        default=None,
+        description="Noise on training inputs (standard deviation).",
+        json_schema_extra=_typed(".1 for Boolean tasks, else 0"),
+    )
+    weight_decay: NotNegative = Field(default=WEIGHT_DECAY, description="L2 term on weights and biases.")
+    modularity_threshold: Number | None = Field(
+        default=None,
+        description="Metric above which tests decide on the clusters of a layer.",
+        json_schema_extra=_typed("-0.2 for Boolean tasks, else -0.3"),
+    )
+    merge_threshold: MergeThreshold | None = Field(
+        default=None,
+        description="Share of edges above which clusters of two layers are merged.",
+        json_schema_extra=_typed("0.9 for Boolean tasks, else 0.6"),
+    )
+
+    def detection(self) -> dict[str, Any]:
+        """Return what `detect_modules` takes of these settings."""
+        names = ("modularity_threshold", "merge_threshold")
+        return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+
+    def for_problem(self, problem: Problem, hidden: Sequence[int]) -> SculptSettings:
+        """Return the settings with everything filled in but a threshold that only the dense network can give."""
+        usual = preset(problem.name, len(hidden), len(problem.train), boolean=problem.boolean)
+        modularity, merge = BOOLEAN_THRESHOLDS if problem.boolean else DATA_THRESHOLDS
+        known: dict[str, object] = {
+            **usual._asdict(), "threshold": problem.threshold, "noise": problem.noise,
+            "modularity_threshold": modularity, "merge_threshold": merge,
+        }  # fmt: skip
+        missing = {name: value for name, value in known.items() if getattr(self, name) is None}
+        return self.model_copy(update={**missing, "hidden": tuple(hidden)})
 
 
 class Preset(NamedTuple):

@@ -8,7 +8,7 @@ from statistics import fmean
 
 import torch
 
-from ...sculpting import SculptOptions, sculpt_seeds
+from ...sculpting import sculpt_seeds
 from ..unit import Row, Settings
 from ..works import Work, Workload
 from .choices import choices_of
@@ -43,10 +43,10 @@ def run(settings: Settings, device: torch.device) -> Row:
         epochs, learned = fewest_epochs(task, settings, device)
     if epochs is None:
         return {"epochs": None, "learned": learned, "trials": [], "example": None}
-    options = SculptOptions(epochs=epochs, device=device, progress=False)
-    for name in _OPTIONS:
-        options[name] = settings[name]  # type: ignore[literal-required]
-    sculptures = sculpt_seeds(task, settings["hidden"], settings["seeds"], **options)
+    options = {name: settings[name] for name in _OPTIONS}
+    sculptures = sculpt_seeds(
+        task, settings["hidden"], settings["seeds"], epochs=epochs, device=device, progress=False, **options
+    )
     choices = list(choices_of(settings["choices"]))
     return {
         "epochs": epochs,

@@ -101,8 +101,7 @@ def _separability(sculpture: Sculpture, planted: Planted) -> dict[str, Any] | No
 def _detect(sculpture: Sculpture, choice: Choice) -> Hierarchy:
     return detect_modules(
         list(sculpture.hierarchy.connections),
-        modularity_threshold=sculpture.modularity_threshold,
-        merge_threshold=sculpture.merge_threshold,
+        **sculpture.settings.detection(),
         linkage=choice.linkage,  # type: ignore[arg-type]
         distance=choice.distance,  # type: ignore[arg-type]
         score=choice.score,  # type: ignore[arg-type]

@@ -10,7 +10,7 @@ from typing import Literal
 from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import squareform
 
-from .method import Method
+from ..settings import DetectionSettings
 from .quality import Distances, Labels, best_count, cut, modularity, scores_by_count
 from .reach import Features
 
@@ -67,7 +67,9 @@ class SeparabilityTest:
     score: float
 
 
-def agglomerate(features: Features, distances: Distances, method: Method) -> tuple[Labels, LayerClustering]:
+def agglomerate(
+    features: Features, distances: Distances, method: DetectionSettings
+) -> tuple[Labels, LayerClustering]:
     """Cluster two or more units; of clusters that are equally near, the order of the units decides.
 
     Parameters
@@ -76,7 +78,7 @@ def agglomerate(features: Features, distances: Distances, method: Method) -> tup
         Which later units each unit reaches, ``[units, later units]``.
     distances : array
         Between any two units.
-    method : Method
+    method : DetectionSettings
         How to join and judge.
 
     Returns
@@ -91,7 +93,7 @@ def agglomerate(features: Features, distances: Distances, method: Method) -> tup
     >>> import numpy as np
     >>> from dovetail.sculpting.modules.quality import unit_distances
     >>> features = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1]], dtype=bool)
-    >>> labels, clustering = agglomerate(features, unit_distances(features), Method())
+    >>> labels, clustering = agglomerate(features, unit_distances(features), DetectionSettings())
     >>> labels.tolist(), clustering.best, [test.kind for test in clustering.tests if test.positive]
     ([0, 1, 2], 2, ['separate'])
     """
@@ -113,7 +115,7 @@ def agglomerate(features: Features, distances: Distances, method: Method) -> tup
     return cut(tree, chosen), LayerClustering(values, chosen, best, tests, score=method.score)
 
 
-def needs_tests(best: int, metric: float, units: int, method: Method) -> bool:
+def needs_tests(best: int, metric: float, units: int, method: DetectionSettings) -> bool:
     """Return whether the best clustering is next to an end of the scale, or hardly better than chance."""
     return best in (2, units - 1) or metric > method.modularity_threshold
 

@@ -18,11 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ...errors import SpecError
 from ...graph.dense import DenseNetwork, dense_matrices
+from ..settings import DetectionSettings, Distance, Linkage, Score
 from .agglomerate import LayerClustering, agglomerate
 from .hierarchy import Hierarchy
-from .method import Distance, Linkage, Method, Score, check_number
 from .quality import Labels, unit_distances
 from .reach import Edges, Features, later_units, steady_orders, used_units
 from .ties import depends_on_ties
@@ -82,12 +81,7 @@ def detect_modules(
       M1      {x1, x2, y1, y2}, 2-2-2 units
       M2      {x3, x4, y3, y4}, 2-2-2 units
     """
-    method = Method(linkage, distance, score, modularity_threshold)
-    check_number("merge_threshold", merge_threshold)
-    if not 0 <= merge_threshold < 1:
-        raise SpecError(
-            f"merge_threshold is a share of edges to be exceeded, from 0 to below 1, not {merge_threshold}"
-        )
+    method = DetectionSettings.from_arguments(locals())
     connections = read_edges(network, example_input)
     used = used_units(connections)
     edges = [
@@ -95,7 +89,7 @@ def detect_modules(
         for matrix, (before, after) in zip(connections, pairwise(used), strict=True)
     ]
     labels, clusterings = _cluster_layers(edges, method)
-    modules = merge_clusters(edges, labels, merge_threshold)
+    modules = merge_clusters(edges, labels, method.merge_threshold)
     units = [(layer, unit) for layer, numbers in enumerate(used) for unit in numbers.tolist()]
     sizes = [connections[0].shape[1], *map(len, connections)]
     everything = frozenset((layer, unit) for layer, size in enumerate(sizes) for unit in range(size))
@@ -128,7 +122,9 @@ def read_edges(network: DenseNetwork, example_input: Tensor | None = None) -> tu
     return tuple(found)
 
 
-def _cluster_layers(edges: Sequence[Edges], method: Method) -> tuple[list[Labels], list[LayerClustering]]:
+def _cluster_layers(
+    edges: Sequence[Edges], method: DetectionSettings
+) -> tuple[list[Labels], list[LayerClustering]]:
     """Cluster every layer, in an order of its units that does not depend on how they are numbered."""
     features = later_units(edges)
     labels, clusterings = [], []
@@ -148,14 +144,14 @@ def _groups(labels: Labels, members: Sequence[Member]) -> tuple[frozenset[Member
     return tuple(map(frozenset, groups.values()))
 
 
-def cluster_layer(features: Features, method: Method) -> tuple[Labels, LayerClustering]:
+def cluster_layer(features: Features, method: DetectionSettings) -> tuple[Labels, LayerClustering]:
     """Put the units of a layer into clusters by which later units they reach.
 
     Parameters
     ----------
     features : bool array
         Which later units each unit reaches, ``[units, later units]``; each reaches at least one.
-    method : Method
+    method : DetectionSettings
         How to measure, join and judge.
 
     Returns
@@ -168,7 +164,7 @@ def cluster_layer(features: Features, method: Method) -> tuple[Labels, LayerClus
     Examples
     --------
     >>> features = np.array([[1, 1, 0, 0], [1, 1, 0, 0], [0, 0, 1, 1], [0, 0, 1, 1]], dtype=bool)
-    >>> labels, clustering = cluster_layer(features, Method())
+    >>> labels, clustering = cluster_layer(features, DetectionSettings())
     >>> labels.tolist(), clustering.metric, clustering.tied
     ([0, 0, 1, 1], {2: -0.5, 3: -0.375}, False)
     """

@@ -11,8 +11,8 @@ import numpy as np
 
 from ...errors import FileFormatError
 from ...io.fields import number, parse, refuse_newer, take, whole
+from ..settings import Score
 from .agglomerate import LayerClustering, SeparabilityTest
-from .method import Score
 from .reach import Edges, used_units
 
 if TYPE_CHECKING:

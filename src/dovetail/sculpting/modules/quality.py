@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from .method import Distance, Score
+from ..settings import Distance, Score
 from .reach import Features
 
 Distances: TypeAlias = NDArray[np.float64]

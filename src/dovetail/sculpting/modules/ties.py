@@ -9,8 +9,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from ..settings import DetectionSettings, Linkage
 from .agglomerate import LayerClustering, agglomerate, decide, halves, needs_tests, separability_tests
-from .method import Linkage, Method
 from .quality import Distances, Labels, badness, modularity, score_of
 from .reach import Features
 
@@ -25,7 +25,11 @@ _NEAR = 1e-9
 
 
 def depends_on_ties(
-    features: Features, distances: Distances, method: Method, labels: Labels, clustering: LayerClustering
+    features: Features,
+    distances: Distances,
+    method: DetectionSettings,
+    labels: Labels,
+    clustering: LayerClustering,
 ) -> bool:
     """Return whether joining equally near clusters in another order could have led to other clusters.
 
@@ -42,7 +46,7 @@ def depends_on_ties(
     --------
     >>> from dovetail.sculpting.modules.quality import unit_distances
     >>> chain = np.array([[1, 1, 0, 0, 0, 0], [0, 1, 1, 0, 0, 0], [0, 0, 1, 1, 0, 0], [0, 0, 0, 0, 1, 1]], dtype=bool)
-    >>> layer = chain, unit_distances(chain), Method()
+    >>> layer = chain, unit_distances(chain), DetectionSettings()
     >>> depends_on_ties(*layer, *agglomerate(*layer))
     True
     """
@@ -68,7 +72,7 @@ def depends_on_ties(
 def _outcomes_differ(
     features: Features,
     distances: Distances,
-    method: Method,
+    method: DetectionSettings,
     clustering: LayerClustering,
     found: dict[int, list[Labels]],
 ) -> bool:
@@ -111,7 +115,7 @@ def _joined_first(features: Features, found: dict[int, list[Labels]]) -> Iterato
         yield features[np.bincount(labels)[labels] == 2]
 
 
-def _in_other_orders(features: Features, distances: Distances, method: Method) -> Iterator[Labels]:
+def _in_other_orders(features: Features, distances: Distances, method: DetectionSettings) -> Iterator[Labels]:
     units, shuffle = len(features), np.random.default_rng(0)
     for number in range(max(4, 200 // units)):
         order = shuffle.permutation(units) if number else np.arange(units)[::-1]

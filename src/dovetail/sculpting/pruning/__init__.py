@@ -1,1 +1,1 @@
-"""The search for the sparsest network that does a task: `grid` runs all cells, `search` one phase in lockstep."""
+"""The search for the sparsest network that does a task: `grid` runs all searches, `search` one phase of them."""

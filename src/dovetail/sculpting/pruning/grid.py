@@ -1,8 +1,8 @@
-"""The whole search of one architecture: dense networks, then units, then edges, over a grid of steps and seeds.
+"""The grid of searches: dense networks, then units, then edges, for every pair of first steps and every seed.
 
-Cells of the grid that differ only in the step for edges prune the same units, and all cells of a seed start from the
-same dense network. So a seed trains once, its units are pruned once for every step for units, and only then does it
-fork into all cells. Up to rounding, which depends on the shape of the stack, each cell finds what it would find alone.
+Searches that differ only in the step for edges prune the same units, and all searches of a seed start from the same
+dense network. So a seed trains once, its units are pruned once for every step for units, and only then does it fork
+into all its searches. How sums are rounded depends on the shape of the stack, so on who else is in it.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ _CPU_BYTES = 2**30
 
 
 @dataclass(frozen=True)
-class Cells:
+class Searches:
     """What a grid found, seed by seed.
 
     Attributes
     ----------
     networks : Perceptrons
-        The sculpted networks: for each seed that learned the task its cells, steps for units first.
+        The sculpted networks: for each seed that learned the task its searches, steps for units first.
     steps : list of list of Accepted
         What each of them accepted, the dense network first.
     learned : list of int
@@ -65,7 +65,7 @@ class Cells:
     allowed: list[int]
 
 
-def sculpt_cells(
+def search_grid(
     networks: Perceptrons,
     seeds: Sequence[int],
     problem: Problem,
@@ -74,9 +74,9 @@ def sculpt_cells(
     unit_steps: Sequence[float],
     edge_steps: Sequence[float],
     trained: bool,
-    news: Callable[[str, int, int], None],
-) -> Cells:
-    """Run all cells of a grid, of all seeds, in lockstep.
+    on_round: Callable[[str, int, int], None],
+) -> Searches:
+    """Run all searches of a grid, of all seeds, in lockstep.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def sculpt_cells(
         Shares to prune at first; an empty one leaves its phase out.
     trained : bool
         Whether the networks are trained already.
-    news : callable
+    on_round : callable
         Called with the phase, how many of its members have just ended, and how many it has.
     """
     device = networks.values.device
@@ -108,7 +108,7 @@ def sculpt_cells(
     there = Compact.whole(networks)
     columns = [column[learned].tolist() for column in (there.units_left(), there.edges_left(), wrong, loss)]
     steps = [[Accepted("dense", 1, *values)] for values in zip(*columns, strict=True)]
-    cells, of_seed = networks.select(learned), learned
+    members, of_seed = networks.select(learned), learned
     phases: list[tuple[str, Sequence[float], Proposal]] = [
         ("units", unit_steps, UnitProposal(problem.val)),
         ("edges", edge_steps, EdgeProposal()),
@@ -117,15 +117,15 @@ def sculpt_cells(
         if not sizes or not len(of_seed):
             continue
         forks = torch.arange(len(of_seed), device=device).repeat_interleave(len(sizes))
-        own = torch.tensor(sizes, dtype=torch.float64, device=device).repeat(len(of_seed))
+        first = torch.tensor(sizes, dtype=torch.float64, device=device).repeat(len(of_seed))
         of_seed = of_seed[forks]
-        cells = cells.select(forks)
-        accepted = _in_parts(
-            cells, [seeds[place] for place in of_seed.tolist()], own, proposal, phase, problem, how, allowed[of_seed],
-            news,
+        members = members.select(forks)
+        accepted = _in_batches(
+            members, [seeds[place] for place in of_seed.tolist()], first, proposal, phase, problem, how,
+            allowed[of_seed], on_round,
         )  # fmt: skip
         steps = [steps[fork] + more for fork, more in zip(forks.tolist(), accepted, strict=True)]
-    return Cells(cells, steps, learned.tolist(), networks, wrong.tolist(), allowed.tolist())
+    return Searches(members, steps, learned.tolist(), networks, wrong.tolist(), allowed.tolist())
 
 
 def constant_errors(problem: Problem) -> int:
@@ -143,7 +143,7 @@ def constant_errors(problem: Problem) -> int:
 
 
 def errors_allowed(threshold: float, answers: int) -> int:
-    """Return how many of so many answers may be wrong at an accuracy of at least the threshold.
+    """Return how many of a number of answers may be wrong at an accuracy of at least the threshold.
 
     Examples
     --------
@@ -183,7 +183,7 @@ def _train_dense(
     return wrong, loss
 
 
-def _in_parts(
+def _in_batches(
     networks: Perceptrons,
     seeds: list[int],
     steps: Tensor,
@@ -192,23 +192,23 @@ def _in_parts(
     problem: Problem,
     how: TrainingSettings,
     allowed: Tensor,
-    news: Callable[[str, int, int], None],
+    on_round: Callable[[str, int, int], None],
 ) -> list[list[Accepted]]:
     """Search with as many members at once as memory holds, changing them in place; return what each accepted."""
-    most = cells_at_once(networks, problem.train, how)
+    most = members_at_once(networks, problem.train, how)
     steps_of_each: list[list[Accepted]] = []
-    for part in torch.arange(len(networks), device=steps.device).split(most):
+    for places in torch.arange(len(networks), device=steps.device).split(most):
         found = search(
-            networks.select(part), [seeds[place] for place in part.tolist()], steps[part], proposal, phase=phase,
-            train=problem.train, val=problem.val, how=how, allowed=allowed[part], stream=_STREAMS[phase],
-            on_round=lambda ended: news(phase, ended, len(networks)),
+            networks.select(places), [seeds[place] for place in places.tolist()], steps[places], proposal, phase=phase,
+            train=problem.train, val=problem.val, how=how, allowed=allowed[places], stream=_STREAMS[phase],
+            on_round=lambda ended: on_round(phase, ended, len(networks)),
         )  # fmt: skip
-        networks.values[part], networks.kept[part] = found.networks.values, found.networks.kept
+        networks.values[places], networks.kept[places] = found.networks.values, found.networks.kept
         steps_of_each += found.steps
     return steps_of_each
 
 
-def cells_at_once(networks: Perceptrons, train: Split, how: TrainingSettings) -> int:
+def members_at_once(networks: Perceptrons, train: Split, how: TrainingSettings) -> int:
     """Return how many members to prune together: half of what is free on a GPU, always as many on a CPU."""
     numbers = _ROWS * networks.values.shape[1] + how.batch_size * (
         3 * sum(networks.widths) + train.x.shape[1]
@@ -231,8 +231,8 @@ class SearchProgress:
     """
 
     def __init__(self, seeds: int, unit_steps: int, edge_steps: int, *, show: bool) -> None:
-        units, cells = seeds * unit_steps, seeds * max(unit_steps, 1) * edge_steps
-        self._bar = FitProgress("sculpting", units + cells, show=show, unit="networks")
+        units, edges = seeds * unit_steps, seeds * max(unit_steps, 1) * edge_steps
+        self._bar = FitProgress("sculpting", units + edges, show=show, unit="networks")
         self._ended: dict[str, int] = {}
 
     def __enter__(self) -> SearchProgress:
@@ -244,7 +244,7 @@ class SearchProgress:
     ) -> None:
         self._bar.__exit__(kind, error, trace)
 
-    def news(self, phase: str, ended: int, members: int) -> None:
-        """Take in a round of a phase with so many members, of which some have just ended."""
+    def advance(self, phase: str, ended: int, members: int) -> None:
+        """Count the networks of a phase that have just ended, of how many it has."""
         self._ended[phase] = self._ended.get(phase, 0) + ended
         self._bar.advance(ended, f"{phase}: {self._ended[phase]} of {members} networks done")
