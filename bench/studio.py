@@ -25,10 +25,10 @@ import uvicorn
 import dovetail as dt
 from dovetail.data import Dataset
 from dovetail.nets import NetSpec, build_net
-from dovetail.specialists import Basis, Record, Specialist
-from dovetail.specialists.compose import compose_quietly
-from dovetail.specialists.composite import Method
-from dovetail.specialists.packed import pack
+from dovetail.specialists import Blueprint, Provenance, Specialist
+from dovetail.specialists.blueprint import pack
+from dovetail.specialists.merge import Method
+from dovetail.specialists.part import compose_quietly
 from dovetail.studio import create_app
 from dovetail.studio.serve import compute_politely, listen, server_config
 
@@ -41,14 +41,14 @@ Ask = Callable[[str, str, object], Any]
 
 def make_parts(folder: Path, data: Dataset, net: str, kept: float) -> list[Specialist]:
     """Save a specialist per class with random weights, which take as long as learnt ones."""
-    basis = Basis(NetSpec.parse(net), data.input_shape, data.classes, 5.0)
+    blueprint = Blueprint(NetSpec.parse(net), data.input_shape, data.classes, 5.0)
     draw = torch.Generator().manual_seed(0)
-    state = build_net(basis.net, basis.input_shape, data.outputs, seed=0).state_dict()
+    state = build_net(blueprint.net, blueprint.input_shape, data.outputs, seed=0).state_dict()
     team = []
     for number in range(data.outputs):
         weights = {name: pack(t, torch.rand(t.shape, generator=draw) < kept) for name, t in state.items()}
-        record = Record(0, "one start", "me", False, data.name, data.fingerprint)
-        team.append(Specialist(basis, (number,), weights, record))
+        provenance = Provenance(0, "one start", "me", False, data.name, data.fingerprint)
+        team.append(Specialist(blueprint, (number,), weights, provenance))
         team[-1].save(folder / f"{number}.safetensors")
     return team
 

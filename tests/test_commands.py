@@ -40,8 +40,8 @@ def test_training_saves_a_file_for_each_class(parts: list[Path]) -> None:
     assert [path.name for path in parts] == [f"digits-{n}-seed0.safetensors" for n in range(10)]
     part = open_file(parts[3])
     assert part.rewarded == (3,)
-    assert part.specialists[0].record.training["sparsity"] == 0.5
-    assert part.specialists[0].record.slots
+    assert part.specialists[0].provenance.training["sparsity"] == 0.5
+    assert part.specialists[0].provenance.slots
 
 
 def test_training_again_keeps_what_is_there(parts: list[Path]) -> None:
@@ -110,12 +110,15 @@ def test_classes_are_named_or_numbered(tmp_path: Path) -> None:
 
 
 def test_odd_names_are_shown_as_they_are(tmp_path: Path) -> None:
-    from dovetail.specialists import Basis, Specialist
+    from dovetail.specialists import Blueprint, Specialist
 
     part = dt.train_specialists(dt.load("digits"), "mlp:4", [3], epochs=1, progress=False)[0]
     classes = ("[/x]", "[red]c", *part.classes[2:])
     odd = Specialist(
-        Basis(part.basis.net, part.basis.input_shape, classes, 5.0), (1,), part.weights, part.record
+        Blueprint(part.blueprint.net, part.blueprint.input_shape, classes, 5.0),
+        (1,),
+        part.weights,
+        part.provenance,
     )
     assert "[red]c" in run("inspect", odd.save(tmp_path / "odd.safetensors"))
 

@@ -101,7 +101,7 @@ def use(part: Part) -> None:
         part.state_dict()
         part.module()
         assert part.save(Path(part_path)).stat().st_size
-        if part.basis.input_shape == (6,):
+        if part.blueprint.input_shape == (6,):
             part(inputs())
 
 

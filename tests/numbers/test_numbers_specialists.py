@@ -11,8 +11,8 @@ import dovetail as dt
 from dovetail.data import Dataset, Split
 from dovetail.errors import DataError, MisfitError, ShapeError, TrainingError
 from dovetail.specialists import Specialist, Team
-from dovetail.specialists.packed import pack
-from dovetail.specialists.score import score_logits
+from dovetail.specialists.blueprint import pack
+from dovetail.specialists.evaluate import score_logits
 
 from .odd_data import FEATURES, INF, NAN, constant_columns, data, one_sample, split
 
@@ -35,11 +35,11 @@ def test_data_that_is_not_finite_is_refused_wherever_it_comes_in(bad: float, tea
     wrong = Split(inputs, torch.arange(4) % 3)
     with pytest.raises(DataError, match="odd, val split: inputs hold NaN or infinity"):
         Dataset("odd", split(4, 3), wrong, split(4, 3), ("a", "b", "c"))
-    for measure in (lambda: team[0].evaluate(wrong), lambda: dt.connectivity(team[0], team[1], wrong)):
+    for measure in (lambda: team[0].evaluate(wrong), lambda: dt.connectivity([team[0], team[1]], wrong)):
         with pytest.raises(TrainingError, match="inputs of the given split hold NaN or infinity"):
             measure()
     with pytest.raises(DataError, match="inputs hold NaN or infinity"):
-        dt.compatibility(*team, inputs=inputs)
+        dt.compatibility(team, inputs=inputs)
     with pytest.raises(DataError, match="inputs hold NaN or infinity"):
         dt.compose(team, "calibrated", inputs=inputs)
 
@@ -50,7 +50,7 @@ def test_weights_that_are_not_finite_make_no_specialist(bad: float, team: Team) 
     weights = {name: pack(tensor, None) for name, tensor in part.state.items()}
     weights["dense1.bias"].values[3] = bad
     with pytest.raises(DataError, match=r"weights 'dense1.bias' of a specialist hold NaN or infinity"):
-        Specialist(part.basis, part.rewarded, weights, part.record)
+        Specialist(part.blueprint, part.rewarded, weights, part.provenance)
 
 
 def test_outputs_that_overflow_are_not_scored() -> None:
@@ -72,7 +72,7 @@ def test_one_class_is_always_right() -> None:
     assert score.rewarded_accuracy == 1
     assert "undefined, all classes are rewarded" in repr(score)
     with pytest.raises(ShapeError, match="two specialists or more; got 1"):
-        dt.compatibility(part)
+        dt.compatibility([part])
 
 
 def test_one_sample() -> None:
@@ -89,11 +89,11 @@ def test_one_sample() -> None:
 
 def test_no_sample(team: Team) -> None:
     none = Split(torch.zeros(0, FEATURES), torch.zeros(0, dtype=torch.int64))
-    for measure in (lambda: team[0].evaluate(none), lambda: dt.connectivity(team[0], team[1], none)):
+    for measure in (lambda: team[0].evaluate(none), lambda: dt.connectivity([team[0], team[1]], none)):
         with pytest.raises(TrainingError, match="the given split has no samples"):
             measure()
     with pytest.raises(DataError, match="inputs hold no sample"):
-        dt.compatibility(*team, inputs=none.x)
+        dt.compatibility(team, inputs=none.x)
     with pytest.raises(DataError, match="odd, test split: no samples"):
         Dataset("odd", split(4, 3), split(4, 3), none, ("a", "b", "c"))
 
@@ -125,9 +125,10 @@ def test_classes_of_the_same_name_are_refused() -> None:
 
 
 def test_a_class_twice_among_parts(team: Team) -> None:
-    for put in (dt.compatibility, lambda *parts: dt.compose(parts)):
-        with pytest.raises(MisfitError, match="both have class c0"):
-            put(team[0], team[0])
+    with pytest.raises(MisfitError, match="both have class c0"):
+        dt.compatibility([team[0], team[0]])
+    with pytest.raises(MisfitError, match="both have class c0"):
+        dt.compose([team[0], team[0]])
 
 
 @pytest.mark.parametrize("value", [0.0, 5.0])
@@ -144,8 +145,8 @@ def test_columns_without_variance_do_no_harm() -> None:
     flat = constant_columns()
     team = trained(flat)
     assert math.isfinite(team[0].evaluate(flat.test).loss)
-    assert 0 <= dt.compatibility(*team, inputs=flat.train.x).score <= 1
-    assert dt.connectivity(team[0], team[1], flat.test).relative.isfinite().all()
+    assert 0 <= dt.compatibility(team, inputs=flat.train.x).score <= 1
+    assert dt.connectivity([team[0], team[1]], flat.test).relative.isfinite().all()
 
 
 def test_the_calibrated_sum_takes_one_sample_and_constant_ones(team: Team) -> None:
@@ -157,15 +158,15 @@ def test_the_calibrated_sum_takes_one_sample_and_constant_ones(team: Team) -> No
 def test_a_path_without_loss_is_connected(team: Team) -> None:
     nothing = [
         Specialist(
-            part.basis,
+            part.blueprint,
             part.rewarded,
             {name: pack(torch.zeros_like(tensor), None) for name, tensor in part.state.items()},
-            part.record,
+            part.provenance,
         )
         for part in team[:2]
     ]
     undecided = Split(torch.zeros(4, FEATURES), torch.full((4,), 2))  # neither end's class: uniform is right
-    found = dt.connectivity(nothing[0], nothing[1], undecided)
+    found = dt.connectivity([nothing[0], nothing[1]], undecided)
     assert found.loss.abs().max() < 1e-12
     assert found.barrier == 0
     assert found.connected

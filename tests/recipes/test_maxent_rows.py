@@ -134,7 +134,7 @@ def test_paths_are_those_of_connectivity(row: dict[str, Any], team: Team) -> Non
         a, b, c = team.of_seed(seed)
         for path, ends in zip(row["paths"], ((a, c), (a, b), (a + b, c)), strict=True):
             for name, split in (("test", data.test), ("train", few)):
-                expected = dt.connectivity(*ends, split, points=4, device="cpu").relative
+                expected = dt.connectivity(ends, split, points=4, device="cpu").relative
                 assert path[name][seed] == pytest.approx(expected.tolist(), abs=2e-3)
 
 

@@ -19,7 +19,7 @@ from dovetail.report import (
     reliability_chart,
 )
 from dovetail.specialists import Connectivity, DropAudit, MergeCurve, Score
-from dovetail.specialists.score import score_logits
+from dovetail.specialists.evaluate import score_logits
 
 NASTY = "<a href=x>$1$ %{x}"
 HARMLESS = "&lt;a href=x&gt;&#36;1&#36; %&#123;x}"

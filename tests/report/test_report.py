@@ -73,7 +73,7 @@ def test_specialists_are_measured_as_the_library_does(parts_folder: Path) -> Non
     assert [line["y"] for line in paths["data"]] == [
         pytest.approx(step.relative.tolist(), abs=1e-4) for step in steps
     ]
-    pairs = [dt.connectivity(a, b, data.test, points=5) for a, b in combinations(team, 2)]
+    pairs = [dt.connectivity([a, b], data.test, points=5) for a, b in combinations(team, 2)]
     assert f"{sum(pair.connected for pair in pairs)} of 3 pairs are connected" in page.to_html()
     assert f"barrier is {max(pair.barrier for pair in pairs):.1f}\N{NO-BREAK SPACE}%" in page.to_html()
 
@@ -83,7 +83,7 @@ def test_without_measuring_the_manifests_say_what_they_know(parts_folder: Path) 
     assert page.sections == ["Specialists", "How it was made"]
     assert not figures(page)
     for part in specialists(parts_folder):
-        accuracy = part.record.metrics["rewarded_accuracy"]
+        accuracy = part.provenance.metrics["rewarded_accuracy"]
         assert any(row[0] == part.knows and row[4] == f"{accuracy:.4f}" for row in rows(page))
     assert "on the validation split" in page.to_html()
 
@@ -129,9 +129,9 @@ def test_files_beyond_the_limit_are_named(
 
 def test_what_was_asked_for_is_not_taken_for_what_there_is(parts_folder: Path, tmp_path: Path) -> None:
     part = specialists(parts_folder)[0]
-    training = {**part.record.training, "odd": [[1, 2], {"deep": [3]}], "sparsity": 0.0}
+    training = {**part.provenance.training, "odd": [[1, 2], {"deep": [3]}], "sparsity": 0.0}
     other = Specialist(
-        part.basis, part.rewarded, part.weights, replace(part.record, slots=True, training=training)
+        part.blueprint, part.rewarded, part.weights, replace(part.provenance, slots=True, training=training)
     )
     page = build_report(other.save(tmp_path / "a.safetensors"), measure=False)
     assert ["sparsity asked for", "0"] in rows(page)
@@ -161,7 +161,7 @@ def test_specialists_that_do_not_fit_are_still_reported(parts_folder: Path, tmp_
     for path in parts_folder.iterdir():
         shutil.copy(path, tmp_path)
     first = specialists(parts_folder)[0]
-    Specialist(first.basis, (0, 1), first.weights, first.record).save(tmp_path / "both.safetensors")
+    Specialist(first.blueprint, (0, 1), first.weights, first.provenance).save(tmp_path / "both.safetensors")
     page = build_report(tmp_path, progress=False)
     assert page.sections == ["Specialists", "What is confused", "How it was made"]
     assert "Not added up: " in page.to_html()
@@ -251,9 +251,11 @@ def test_hostile_names_are_shown_as_they_stand(
 
 def test_class_names_cannot_become_html(parts_folder: Path, tmp_path: Path) -> None:
     for number, part in enumerate(specialists(parts_folder)):
-        basis = replace(part.basis, classes=(NASTY, *part.classes[1:]))
-        record = replace(part.record, data="mine")
-        Specialist(basis, part.rewarded, part.weights, record).save(tmp_path / f"{number}.safetensors")
+        blueprint = replace(part.blueprint, classes=(NASTY, *part.classes[1:]))
+        provenance = replace(part.provenance, data="mine")
+        Specialist(blueprint, part.rewarded, part.weights, provenance).save(
+            tmp_path / f"{number}.safetensors"
+        )
     html = build_report(tmp_path, progress=False).to_html()
     assert "&#x27;mine&#x27; is no data set that dovetail loads" in html
     assert "&lt;script&gt;alert(1)" in html
@@ -286,7 +288,7 @@ def test_what_is_too_large_is_left_out_and_named(tmp_path: Path, sculpture_folde
 def test_matrices_of_very_many_classes_stay_within_the_room() -> None:
     import torch
 
-    from dovetail.specialists.score import score_logits
+    from dovetail.specialists.evaluate import score_logits
 
     classes = [str(number) for number in range(300)]
     (score,) = score_logits(torch.randn(1, 900, 300), torch.arange(900) % 300, [(0, 1)], classes)
@@ -326,8 +328,10 @@ def test_data_named_by_the_files_that_is_not_here_is_said_in_the_report(
 
 def test_other_data_of_the_same_kind_is_measured_and_said(parts_folder: Path, tmp_path: Path) -> None:
     for number, part in enumerate(specialists(parts_folder)[:2]):
-        record = replace(part.record, fingerprint="0123456789abcdef")
-        Specialist(part.basis, part.rewarded, part.weights, record).save(tmp_path / f"{number}.safetensors")
+        provenance = replace(part.provenance, fingerprint="0123456789abcdef")
+        Specialist(part.blueprint, part.rewarded, part.weights, provenance).save(
+            tmp_path / f"{number}.safetensors"
+        )
     page = build_report(tmp_path, progress=False, samples=50)
     assert "Measured on 50 test samples of digits" in page.to_html()
     assert "is not what they were trained on (0123456789abcdef)" in page.to_html()
@@ -339,8 +343,8 @@ def test_other_data_of_the_same_kind_is_measured_and_said(parts_folder: Path, tm
 
 def test_a_file_cannot_ask_for_options_of_generated_data(parts_folder: Path, tmp_path: Path) -> None:
     part = specialists(parts_folder)[0]
-    record = replace(part.record, data="lines:train_samples=100000000")
-    Specialist(part.basis, part.rewarded, part.weights, record).save(tmp_path / "one.safetensors")
+    provenance = replace(part.provenance, data="lines:train_samples=100000000")
+    Specialist(part.blueprint, part.rewarded, part.weights, provenance).save(tmp_path / "one.safetensors")
     html = build_report(tmp_path, progress=False).to_html()
     assert "lines:train_samples=100000000&#x27; is no data set that dovetail loads" in html
 

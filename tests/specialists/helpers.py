@@ -6,8 +6,8 @@ import torch
 
 from dovetail.nets import NetSpec, build_net
 from dovetail.prune import apply_masks, slot_masks
-from dovetail.specialists import Basis, Record, Specialist
-from dovetail.specialists.packed import pack
+from dovetail.specialists import Blueprint, Provenance, Specialist
+from dovetail.specialists.blueprint import pack
 from dovetail.specialists.train import start_hash
 
 CLASSES = ("ant", "bee", "cat", "dog", "eel")
@@ -24,7 +24,7 @@ def make_specialist(
     classes: tuple[str, ...] = CLASSES,
     temperature: float = 5.0,
 ) -> Specialist:
-    basis = Basis(NetSpec.parse(net), shape, classes, temperature)
+    blueprint = Blueprint(NetSpec.parse(net), shape, classes, temperature)
     draw = torch.Generator().manual_seed(1000 * seed + sum(2**n for n in rewarded))
     network = build_net(net, shape, len(classes), seed=seed)
     state = {
@@ -38,8 +38,10 @@ def make_specialist(
         own = slot_masks(state, rewarded, len(classes))
         masks = {name: mask & masks[name] if name in masks else mask for name, mask in own.items()}
     state = apply_masks(state, masks)
-    record = Record(seed, start_hash(basis, seed), "me", slots, "none", "0" * 16, {}, {"entropy": 1.5})
-    return Specialist(basis, rewarded, {n: pack(t, masks.get(n)) for n, t in state.items()}, record)
+    provenance = Provenance(
+        seed, start_hash(blueprint, seed), "me", slots, "none", "0" * 16, {}, {"entropy": 1.5}
+    )
+    return Specialist(blueprint, rewarded, {n: pack(t, masks.get(n)) for n, t in state.items()}, provenance)
 
 
 def make_team(count: int = 5, net: str = "mlp:12", *, slots: bool = False, seed: int = 0) -> list[Specialist]:

@@ -7,8 +7,8 @@ import torch
 
 import dovetail as dt
 from dovetail.errors import MisfitError, ShapeError
+from dovetail.specialists.blueprint import State
 from dovetail.specialists.compatibility import path_separation
-from dovetail.specialists.packed import State
 
 from .helpers import inputs, make_specialist, make_team
 
@@ -34,18 +34,18 @@ def test_separation_counts_every_path(count: int) -> None:
     by_hand = enumerated_separation(states, ["dense1.weight", "dense2.weight", "output.weight"])
     assert path_separation(states) == pytest.approx(by_hand)
     assert 0 < by_hand < 1
-    assert dt.compatibility(*parts).separation == pytest.approx(by_hand)
+    assert dt.compatibility(parts).separation == pytest.approx(by_hand)
 
 
 @pytest.mark.parametrize(("net", "shape"), [("mlp:15-10", (6,)), ("lenet:10-10-5", (1, 6, 6))])
 def test_slots_are_wholly_separate(net: str, shape: tuple[int, ...]) -> None:
     team = [make_specialist((n,), net, slots=True, shape=shape) for n in range(5)]
-    found = dt.compatibility(*team, inputs=inputs(20, shape))
+    found = dt.compatibility(team, inputs=inputs(20, shape))
     assert found.separation == pytest.approx(1)
     assert found.interference == pytest.approx(0, abs=1e-4)
     assert found.mask_overlap == 0
     plain = [make_specialist((n,), net, shape=shape) for n in range(5)]
-    assert dt.compatibility(*plain).score < 0.5
+    assert dt.compatibility(plain).score < 0.5
 
 
 def test_overlap_and_conflicts_count_entries() -> None:
@@ -56,7 +56,7 @@ def test_overlap_and_conflicts_count_entries() -> None:
         both += int(shared.sum())
         either += int((mask | b.masks[name]).sum())
         against += int((shared & (a.state[name].sign() != b.state[name].sign())).sum())
-    found = dt.compatibility(a, b)
+    found = dt.compatibility([a, b])
     assert found.mask_overlap == pytest.approx(both / either)
     assert found.sign_conflicts == pytest.approx(against / both)
     assert found.interference is None
@@ -68,7 +68,7 @@ def test_interference_is_what_merging_changes() -> None:
     x = inputs(30)
     apart, merged = a(x) + b(x), (a + b)(x)
     gap, wanted = (t - t.mean(1, keepdim=True) for t in (merged - apart, apart))
-    found = dt.compatibility(a, b, inputs=x)
+    found = dt.compatibility([a, b], inputs=x)
     assert found.interference == pytest.approx(float(gap.norm() / wanted.norm()), rel=1e-4)
 
 
@@ -84,14 +84,14 @@ def test_agreement_weighs_inputs_by_what_is_claimed() -> None:
                 claim = max(0.0, (float(probability[row, number]) - 0.2) / 0.8)
                 claimed += claim
                 agreed += claim * (int(said[row]) == number)
-    found = dt.compatibility(a, b, inputs=x)
+    found = dt.compatibility([a, b], inputs=x)
     assert found.score == found.agreement == pytest.approx(agreed / claimed, rel=1e-5)
     assert 0 < found.score < 1
 
 
 def test_networks_that_form_no_chain_have_no_separation() -> None:
     parts = [make_specialist((n,), "resnet18", shape=(1, 2, 2), density=0.05) for n in (0, 1)]
-    found = dt.compatibility(*parts)
+    found = dt.compatibility(parts)
     assert found.separation is None
     assert found.score == pytest.approx(1 - found.mask_overlap)
 
@@ -99,10 +99,10 @@ def test_networks_that_form_no_chain_have_no_separation() -> None:
 def test_what_cannot_be_compared_is_said() -> None:
     a, b = make_team(2)
     with pytest.raises(ShapeError, match="two specialists or more; got 1"):
-        dt.compatibility(a)
+        dt.compatibility([a])
     with pytest.raises(MisfitError, match="different networks"):
-        dt.compatibility(a, make_specialist((1,), "mlp:13"))
-    assert dt.compatibility(a + b, make_specialist((2,))).mask_overlap > 0
+        dt.compatibility([a, make_specialist((1,), "mlp:13")])
+    assert dt.compatibility([a + b, make_specialist((2,))]).mask_overlap > 0
     assert torch.isfinite(
-        torch.tensor(dt.compatibility(a, make_specialist((0,), density=1.1), force=True).score)
+        torch.tensor(dt.compatibility([a, make_specialist((0,), density=1.1)], force=True).score)
     )

@@ -13,7 +13,7 @@ from torch import nn
 import dovetail as dt
 from dovetail.errors import CompatibilityWarning, DataError, MisfitError, ShapeError, SpecError
 from dovetail.specialists import Composite, Part
-from dovetail.specialists.composite import METHODS
+from dovetail.specialists.merge import METHODS
 
 from .helpers import CLASSES, inputs, make_specialist, make_team
 
@@ -57,7 +57,7 @@ def test_the_sum_adds_every_weight_and_bias(net: str) -> None:
     x = inputs(40, NETS[net])
     pair = dt.compose([a, b], inputs=x)
     merged = pair.state_dict()
-    for name in a.parameter_names:
+    for name in a.blueprint.parameter_names:
         assert torch.equal(merged[name], a.state[name] + b.state[name])
     plain = dt.build_net(net, NETS[net], 5)
     plain.load_state_dict(merged)
@@ -251,7 +251,7 @@ def test_wrong_arguments_are_named() -> None:
     with pytest.raises(DataError, match="NaN"):
         dt.compose(team, "calibrated", inputs=torch.full((3, 6), torch.nan))
     with pytest.raises(ShapeError, match="takes samples of shape"):
-        dt.compatibility(*team, inputs=torch.zeros(3, 7))
+        dt.compatibility(team, inputs=torch.zeros(3, 7))
     with pytest.raises(DataError, match="not ndarray"):
         dt.compose(team, "calibrated", inputs=np.zeros((3, 6)))  # type: ignore[arg-type]
     for weights in ([1], [0, 0], [-1, 2]):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from dovetail.errors import SpecError
 from dovetail.specialists import add_weights, mix_logits, scale_weights, ties_weights
-from dovetail.specialists.packed import State, pack
+from dovetail.specialists.blueprint import State, pack
 
 
 def states(count: int, seed: int) -> list[State]:

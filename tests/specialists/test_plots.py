@@ -19,8 +19,10 @@ from dovetail.errors import SpecError
 from dovetail.plotting import line_colours
 from dovetail.population import History
 from dovetail.specialists import Connectivity, DropAudit, MergeCurve, Score
-from dovetail.specialists.plot_style import OTHER_COLOUR, REWARDED_COLOUR, shortened
+from dovetail.specialists.evaluate import score_logits
 from dovetail.specialists.plots import (
+    OTHER_COLOUR,
+    REWARDED_COLOUR,
     plot_confusion,
     plot_connectivity,
     plot_history,
@@ -28,8 +30,8 @@ from dovetail.specialists.plots import (
     plot_per_class,
     plot_probes,
     plot_reliability,
+    shortened,
 )
-from dovetail.specialists.score import score_logits
 
 matplotlib.use("Agg")
 

@@ -92,9 +92,9 @@ def test_rounds_take_the_epochs_that_gave_the_published_numbers() -> None:
 
 
 def test_defaults_are_the_papers() -> None:
-    assert train("mlp:8", [3], epochs=1)[0].record.training["sparsity"] == 0.99
-    assert train("lenet:2-4", [3], epochs=1)[0].record.training["sparsity"] == 0.6
-    assert train("mlp:20", [3], epochs=1, slots=True)[0].record.training["sparsity"] == 0.0
+    assert train("mlp:8", [3], epochs=1)[0].provenance.training["sparsity"] == 0.99
+    assert train("lenet:2-4", [3], epochs=1)[0].provenance.training["sparsity"] == 0.6
+    assert train("mlp:20", [3], epochs=1, slots=True)[0].provenance.training["sparsity"] == 0.0
 
 
 @pytest.mark.parametrize("options", [{"sparsity": 0.5}, {"slots": True}, {"slots": True, "sparsity": 0.5}])
@@ -106,7 +106,7 @@ def test_a_specialist_learns_the_same_alone_and_in_company(options: dict[str, ob
     (alone,) = train("mlp:20", [3], seed=1, **options)
     for name, tensor in alone.state.items():
         torch.testing.assert_close(tensor, team[4].state[name], atol=1e-6, rtol=1e-5)
-    assert team[4].record.start == alone.record.start != team[1].record.start
+    assert team[4].provenance.start == alone.provenance.start != team[1].provenance.start
 
 
 @pytest.mark.parametrize(
@@ -123,18 +123,19 @@ def test_small_networks_in_slots_learn_what_masked_ones_do(net: str, monkeypatch
         for name, tensor in a.state.items():
             close = (tensor - b.state[name]).abs() < 1e-4
             assert float(close.float().mean()) > 0.995
-        assert a.record.start == b.record.start
+        assert a.provenance.start == b.provenance.start
 
 
 def test_slots_train_as_small_networks_where_sizes_divide() -> None:
-    basis = train("mlp:20", [0], epochs=1)[0].basis
+    blueprint = train("mlp:20", [0], epochs=1)[0].blueprint
     members = [(0, (1,)), (0, (2, 3)), (1, (4,))]
     kinds = [
-        (type(layout), str(layout.net), len(group)) for layout, group in layouts(basis, members, slots=True)
+        (type(layout), str(layout.net), len(group))
+        for layout, group in layouts(blueprint, members, slots=True)
     ]
     assert kinds == [(SmallSlots, "mlp:2", 2), (SmallSlots, "mlp:4", 1)]
-    assert [type(layout) for layout, _ in layouts(basis, members, slots=False)] == [WholeNetworks]
-    odd = train("mlp:25", [0], epochs=1)[0].basis
+    assert [type(layout) for layout, _ in layouts(blueprint, members, slots=False)] == [WholeNetworks]
+    odd = train("mlp:25", [0], epochs=1)[0].blueprint
     assert [type(layout) for layout, _ in layouts(odd, members, slots=True)] == [MaskedSlots]
     with pytest.raises(ShapeError, match="too few for 10 owners"):
         train("mlp:9", [0], slots=True)
@@ -180,17 +181,17 @@ def test_a_folder_keeps_what_was_trained(tmp_path: Path) -> None:
 def test_the_record_says_how_it_was_trained() -> None:
     part = train("mlp:8", [3], sparsity=0.5)[0]
     assert isinstance(part, Specialist)
-    assert part.record.data == "digits"
-    assert part.record.fingerprint == DATA.fingerprint
+    assert part.provenance.data == "digits"
+    assert part.provenance.fingerprint == DATA.fingerprint
     # What it says is enough to train it again.
     (again,) = dt.train_specialists(
-        DATA, rewarded=[part.rewarded], seed=part.seed, progress=False, **part.record.training  # type: ignore[arg-type]
+        DATA, rewarded=[part.rewarded], seed=part.seed, progress=False, **part.provenance.training  # type: ignore[arg-type]
     )  # fmt: skip
     assert again == part
     scores = part.evaluate(DATA.val)
-    assert part.record.metrics["rewarded_accuracy"] == pytest.approx(scores.rewarded_accuracy)
-    assert part.record.metrics["entropy"] == pytest.approx(scores.entropy, rel=1e-5)
-    assert part.record.metrics["loss"] == pytest.approx(scores.loss, rel=1e-4)
+    assert part.provenance.metrics["rewarded_accuracy"] == pytest.approx(scores.rewarded_accuracy)
+    assert part.provenance.metrics["entropy"] == pytest.approx(scores.entropy, rel=1e-5)
+    assert part.provenance.metrics["loss"] == pytest.approx(scores.loss, rel=1e-4)
 
 
 def test_the_kept_epoch_has_the_lowest_max_entropy_loss() -> None:
@@ -205,13 +206,13 @@ def test_the_recorded_loss_of_cross_entropy_is_that_of_its_classes() -> None:
     part = train("mlp:16", [3], loss="xe", sparsity=0)[0]
     logits = part(DATA.val.x[DATA.val.y == 3])
     wanted = torch.nn.functional.cross_entropy(logits, torch.full((len(logits),), 3))
-    assert part.record.metrics["loss"] == pytest.approx(float(wanted), rel=1e-4)
+    assert part.provenance.metrics["loss"] == pytest.approx(float(wanted), rel=1e-4)
 
 
 def test_the_best_epoch_may_be_the_most_accurate_one() -> None:
     team = train("mlp:16", [3], sparsity=0, epochs=12, patience=2, monitor="rewarded_accuracy")
     accuracy = team.histories[-1]["rewarded_accuracy"][:, 0]
-    assert team[0].record.metrics["rewarded_accuracy"] == float(accuracy[accuracy.isfinite()].max())
+    assert team[0].provenance.metrics["rewarded_accuracy"] == float(accuracy[accuracy.isfinite()].max())
 
 
 def test_teams_are_lists_with_tables() -> None:

@@ -24,8 +24,8 @@ def digit_specialist(
     part = make_specialist(
         rewarded, net, seed=seed, slots=slots, shape=DIGITS.input_shape, classes=DIGITS.classes
     )
-    record = replace(part.record, data=data, fingerprint=DIGITS.fingerprint)
-    return Specialist(part.basis, part.rewarded, part.weights, record)
+    provenance = replace(part.provenance, data=data, fingerprint=DIGITS.fingerprint)
+    return Specialist(part.blueprint, part.rewarded, part.weights, provenance)
 
 
 def save_team(folder: Path, net: str = "mlp:12", *, count: int = 4, slots: bool = False) -> list[Specialist]:

@@ -18,13 +18,12 @@ import dovetail as dt
 from dovetail.errors import DovetailError
 from dovetail.nets import NetSpec
 from dovetail.specialists import Composite, Specialist
-from dovetail.specialists.compose import compose_quietly
-from dovetail.specialists.composite import Method
+from dovetail.specialists.blueprint import Packed
+from dovetail.specialists.evaluate import score_logits
 from dovetail.specialists.files import read_file_manifest
 from dovetail.specialists.manifest import Manifest
-from dovetail.specialists.networks import network_of
-from dovetail.specialists.packed import Packed
-from dovetail.specialists.score import score_logits
+from dovetail.specialists.merge import Method
+from dovetail.specialists.part import compose_quietly
 from dovetail.studio.bench import composing as first_fit
 from dovetail.studio.bench import parts
 from dovetail.studio.bench.bench import Bench, Measured
@@ -240,7 +239,7 @@ def test_compatibility_is_the_librarys_and_comes_in_parts(tmp_path: Path) -> Non
     for _ in range(5):
         table = bench.compatibility(files, seconds=0.0)
     known = {(a, b): fit for a, b, fit in table.pairs}
-    assert known[0, 2] == pytest.approx(dt.compatibility(team[0], team[2]).score)
+    assert known[0, 2] == pytest.approx(dt.compatibility([team[0], team[2]]).score)
     assert "both have class 0" in str(known[0, 3])
     assert len(known) == 6
 
@@ -279,12 +278,12 @@ def test_batch_norm_that_takes_too_long_is_refused(tmp_path: Path) -> None:
 
 def test_a_network_far_larger_than_its_file_is_refused(tmp_path: Path) -> None:
     small = digit_specialist((0,))
-    basis = replace(small.basis, net=NetSpec.parse("mlp:40000-40000"))
+    blueprint = replace(small.blueprint, net=NetSpec.parse("mlp:40000-40000"))
     weights = {
         name: Packed(torch.zeros(1), torch.zeros(1, dtype=torch.int32), like.shape)
-        for name, like in network_of(basis, None).state_dict().items()
+        for name, like in blueprint.network().state_dict().items()
     }
-    path = Specialist(basis, (0,), weights, small.record).save(tmp_path / "0.safetensors")
+    path = Specialist(blueprint, (0,), weights, small.provenance).save(tmp_path / "0.safetensors")
     assert path.stat().st_size < 10_000
     with pytest.raises(DovetailError, match="1,603 million weights"):
         bench_of(tmp_path).measure(names(0), "sum")

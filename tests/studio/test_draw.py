@@ -225,7 +225,7 @@ def test_weights_without_bounds_are_told_and_not_an_internal_error(client: Clien
         name: replace(packed, values=torch.full_like(packed.values, 3e38))
         for name, packed in tame.weights.items()
     }
-    dt.Specialist(tame.basis, tame.rewarded, wild, tame.record).save(tmp_path / files[0])
+    dt.Specialist(tame.blueprint, tame.rewarded, wild, tame.provenance).save(tmp_path / files[0])
     assert "NaN or infinity" in asked(client(tmp_path), "drawing", 400, files=files, ink=digit(2))["error"]
 
 

@@ -11,7 +11,7 @@ import torch
 import dovetail as dt
 from dovetail.errors import DataError
 from dovetail.specialists import Specialist
-from dovetail.specialists.suitable_data import check_data, data_note
+from dovetail.specialists.fitting import check_data, data_note
 from dovetail.studio.bench.bench import Bench
 from dovetail.studio.folder import StudioFolder
 from dovetail.studio.held_data import DataShelf, shelf_of
@@ -49,13 +49,13 @@ def test_the_split_is_whole_and_mixed() -> None:
 def test_bench_and_networks_say_the_same_of_another_fingerprint(tmp_path: Path) -> None:
     part = digit_specialist((3,))
     other = Specialist(
-        part.basis, part.rewarded, part.weights, replace(part.record, fingerprint="0123456789abcdef")
+        part.blueprint, part.rewarded, part.weights, replace(part.provenance, fingerprint="0123456789abcdef")
     )
     other.save(tmp_path / "3.safetensors")
     shelf = DataShelf()
-    note = data_note(other.record, shelf.get("digits"))
+    note = data_note(other.provenance, shelf.get("digits"))
     assert "(0123456789abcdef)" in note
-    assert data_note(part.record, shelf.get("digits")) == ""
+    assert data_note(part.provenance, shelf.get("digits")) == ""
     assert Bench(StudioFolder(tmp_path), shelf).look("3.safetensors").note == note
     yardstick = read_network(tmp_path / "3.safetensors").yardstick
     assert yardstick is not None
@@ -63,13 +63,13 @@ def test_bench_and_networks_say_the_same_of_another_fingerprint(tmp_path: Path) 
 
 
 def test_data_that_does_not_fit_is_refused() -> None:
-    basis, digits = digit_specialist((3,)).basis, DataShelf().get("digits")
-    check_data(basis, digits)
+    blueprint, digits = digit_specialist((3,)).blueprint, DataShelf().get("digits")
+    check_data(blueprint, digits)
     for wrong in (
-        replace(basis, classes=tuple("abcdefghij")),
-        replace(basis, input_shape=(1, 4, 4)),
+        replace(blueprint, classes=tuple("abcdefghij")),
+        replace(blueprint, input_shape=(1, 4, 4)),
     ):
         with pytest.raises(DataError, match="cannot be measured on it"):
             check_data(wrong, digits)
     with pytest.raises(DataError, match="has no classes"):
-        check_data(basis, replace(digits, task="bits"))
+        check_data(blueprint, replace(digits, task="bits"))

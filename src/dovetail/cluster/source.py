@@ -68,12 +68,11 @@ def source_in(path: Path, input_shape: tuple[int, ...] | None = None) -> Source:
     if not is_part(path):
         return Source(read_tensors(path), input_shape, sorted_by_name=is_safetensors(path))
     from ..specialists import Composite, open_file
-    from ..specialists.networks import network_of
 
     part = open_file(path)
     if isinstance(part, Composite) and part.method == "logits":
         raise SpecError(f"{str(path)!r} averages the logits of {len(part)} networks; take them one by one")
-    return Source(network_of(part.basis, part.state_dict()), part.basis.input_shape, part)
+    return Source(part.blueprint.network(part.state_dict()), part.blueprint.input_shape, part)
 
 
 def is_part(path: Path) -> bool:

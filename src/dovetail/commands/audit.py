@@ -146,14 +146,14 @@ def _ready(
     from ..cluster.ablation import check_fits
     from ..errors import DataError, SpecError
     from ..population.checks import check_device
-    from ..specialists.suitable_data import check_data
+    from ..specialists.fitting import check_data
     from .audit_source import measurable
 
     if data.task != "classes":
         raise DataError(f"--lesion measures how well classes are told apart, and {data.name} has {data.task}")
     split = data.test
     if source.part is not None:
-        check_data(source.part.basis, data)
+        check_data(source.part.blueprint, data)
         # On samples of other classes it is meant to be undecided, so that accuracy says nothing there.
         split = split.where(torch.isin(split.y, torch.tensor(source.part.rewarded)))
         if not len(split):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial, reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -111,24 +110,28 @@ def _put_together(
 ) -> Composite:
     """Compose by the method that was asked for, or else in the way in which composites among the parts were made."""
     from ..specialists import Composite, compose
-    from ..specialists.compose import added
+    from ..specialists.part import add_parts
 
     made = [part for part in parts if isinstance(part, Composite) and not part.is_plain]
     if method is not None or not made:
         return compose(parts, method or "sum", inputs=samples, keep=keep, force=force)
-    for part in made:
-        part.inputs = samples if part.inputs is None and part.method != "logits" else part.inputs
-    total = reduce(partial(added, force=force), parts)
-    assert isinstance(total, Composite)  # of one file, or a sum of several
-    return total
+    if samples is not None:  # files hold none
+        parts = [
+            part.with_inputs(samples)
+            if isinstance(part, Composite) and not part.is_plain and part.method != "logits"
+            else part
+            for part in parts
+        ]
+    only = parts[0]
+    return only if len(parts) == 1 and isinstance(only, Composite) else add_parts(parts, force=force)
 
 
 def _data_for(part: Part, text: str) -> Dataset:
     """Load data to measure on, if it is of the kind that the parts were trained for."""
-    from ..specialists.suitable_data import check_data
+    from ..specialists.fitting import check_data
 
     dataset = load_data(text)
-    check_data(part.basis, dataset)
+    check_data(part.blueprint, dataset)
     return dataset
 
 

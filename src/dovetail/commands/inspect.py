@@ -39,7 +39,6 @@ def inspect(
     from ..io.header import read_header
     from ..opening import open_saved
     from ..sculpting import Hierarchy, Sculpture
-    from ..specialists.manifest import write_manifest
 
     if file.is_dir():
         raise FileFormatError(
@@ -54,7 +53,7 @@ def inspect(
         content = found.content
     else:
         assert not isinstance(found, Run)  # which is a folder
-        content = json.loads(write_manifest(found))
+        content = json.loads(found.manifest.to_text())
     if as_json:
         print_json(content)
     elif isinstance(found, Sculpture):
@@ -78,29 +77,29 @@ def _show_part(file: Path, part: Specialist | Composite) -> None:
     from ..specialists import Composite, Team
 
     first = part.specialists[0]
-    record = first.record
+    provenance = first.provenance
     facts = {
         "file": _named(file),
         "what": f"composite, {part.method} of {len(part)} specialists"
         if isinstance(part, Composite)
         else "specialist",
         "knows": f"{part.knows}  (of {len(part.classes)} classes: {', '.join(part.classes)})",
-        "network": f"{part.basis.net} on inputs {' × '.join(map(str, part.basis.input_shape))}",
-        "temperature": f"{part.basis.temperature:g}",
+        "network": f"{part.blueprint.net} on inputs {' × '.join(map(str, part.blueprint.input_shape))}",
+        "temperature": f"{part.blueprint.temperature:g}",
     }
     if not isinstance(part, Composite):
         facts |= {
-            "sparsity": f"{100 * first.sparsity:.2f} %" + (", in its slot" if record.slots else ""),
-            "trained on": f"{record.data} ({record.fingerprint}), loss {record.loss}, seed {record.seed}",
-            "settings": ", ".join(f"{name} {value}" for name, value in record.training.items()),
-            "in validation": ", ".join(f"{name} {value:.4f}" for name, value in record.metrics.items()),
-            "θ0": record.start,
+            "sparsity": f"{100 * first.sparsity:.2f} %" + (", in its slot" if provenance.slots else ""),
+            "trained on": f"{provenance.data} ({provenance.fingerprint}), loss {provenance.loss}, seed {first.seed}",
+            "settings": ", ".join(f"{name} {value}" for name, value in provenance.training.items()),
+            "in validation": ", ".join(f"{name} {value:.4f}" for name, value in provenance.metrics.items()),
+            "θ0": provenance.start,
         }
     print_table(facts_table(facts | {"checksum": part.digest}))
     if isinstance(part, Composite):
         frame = Team(part.specialists).to_frame()
-        frame["data"] = [member.record.data for member in part.specialists]
-        frame["slots"] = [member.record.slots for member in part.specialists]
+        frame["data"] = [member.provenance.data for member in part.specialists]
+        frame["slots"] = [member.provenance.slots for member in part.specialists]
         print_table(table_of(frame))
 
 

@@ -78,7 +78,7 @@ def check_settings(folder: Path, settings: dict[str, object], *, force: bool) ->
 
     One whose config is not ours is refused, and one for other settings, unless ``force`` allows it.
     """
-    from ..specialists.folder import make_folder
+    from ..specialists.files import make_folder
 
     make_folder(folder)
     file = folder / _CONFIG

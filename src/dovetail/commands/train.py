@@ -74,7 +74,7 @@ def train(
         dovetail train digits --net mlp:500 --slots -o parts/
     """
     from ..specialists import train_specialists
-    from ..specialists.folder import file_name
+    from ..specialists.files import file_name
 
     numbers = seed_range(seed, seeds)
     dataset = load_data(data)

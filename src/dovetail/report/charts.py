@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ..plotting import GREY, line_colours
-from ..specialists.connectivity import TOLERANCE
-from ..specialists.plot_style import (
+from ..specialists.plots import (
     MOST_COUNTS,
     MOST_NAMES,
     NOTHING_TO_SHOW,
@@ -35,7 +34,7 @@ def confusion_chart(score: Score) -> Figure:
     Examples
     --------
     >>> import torch
-    >>> from dovetail.specialists.score import score_logits
+    >>> from dovetail.specialists.evaluate import score_logits
     >>> (score,) = score_logits(torch.eye(3)[None] * 9, torch.arange(3), [(0, 1)], ["a", "b", "c"])
     >>> confusion_chart(score).data[0].x
     ('<b>a</b>', '<b>b</b>', 'c')
@@ -59,7 +58,7 @@ def per_class_chart(score: Score, what: PerClass = "accuracy") -> Figure:
     Examples
     --------
     >>> import torch
-    >>> from dovetail.specialists.score import score_logits
+    >>> from dovetail.specialists.evaluate import score_logits
     >>> (score,) = score_logits(torch.eye(3)[None] * 9, torch.arange(3), [(0, 1)], ["a", "b", "c"])
     >>> [bars.name for bars in per_class_chart(score, "entropy").data]
     ['rewarded', 'other classes']
@@ -98,7 +97,7 @@ def reliability_chart(score: Score) -> Figure:
     Examples
     --------
     >>> import torch
-    >>> from dovetail.specialists.score import score_logits
+    >>> from dovetail.specialists.evaluate import score_logits
     >>> (score,) = score_logits(torch.eye(3)[None] * 9, torch.arange(3), [(0, 1)], ["a", "b", "c"])
     >>> reliability_chart(score).layout.title.text
     'expected calibration error 0.000'
@@ -138,7 +137,8 @@ def connectivity_chart(paths: Sequence[Connectivity]) -> Figure:
             x=path.t.tolist(), y=path.relative.tolist(), mode="lines", name=name, line_color=colour,
             hovertemplate=f"{name}<br>t = %{{x:.2f}}: %{{y:.2f}} %<extra></extra>",
         )  # fmt: skip
-    _reference_line(figure, TOLERANCE, f"tolerance: {TOLERANCE:g} %")
+    for tolerance in {path.tolerance for path in paths}:
+        _reference_line(figure, tolerance, f"tolerance: {tolerance:g} %")
     ticks = {0: "0<br>first", 0.25: "¼", 0.5: "½<br>sum", 0.75: "¾", 1: "1<br>second"}
     figure.update_xaxes(tickvals=list(ticks), ticktext=list(ticks.values()), range=[-0.02, 1.02])
     figure.update_layout(margin={"r": 30}, showlegend=1 < len(paths) <= MOST_NAMES)

@@ -28,8 +28,8 @@ from ..specialists import (
     incremental_connectivity,
     merge_curve,
 )
-from ..specialists.calibrate import some_of
-from ..specialists.compose import compose_quietly
+from ..specialists.merge import some_of
+from ..specialists.part import compose_quietly
 
 STEPS = 4
 """How often `measure_team` tells what it does next."""
@@ -90,15 +90,22 @@ def teams_of(specialists: Sequence[Specialist]) -> dict[str, list[Specialist]]:
     """Return specialists by how they were trained, which is what those that fit together share."""
     groups: dict[str, list[Specialist]] = {}
     for part in specialists:
-        record = part.record
-        alike = [part.basis.text, record.data, record.fingerprint, record.loss, record.slots, record.training]
+        provenance = part.provenance
+        alike = [
+            part.blueprint.text,
+            provenance.data,
+            provenance.fingerprint,
+            provenance.loss,
+            provenance.slots,
+            provenance.training,
+        ]
         groups.setdefault(json.dumps(alike, sort_keys=True), []).append(part)
     names: dict[str, list[Specialist]] = {}
     for team in groups.values():
-        name = f"{team[0].record.data}, {team[0].basis.net}"
+        name = f"{team[0].provenance.data}, {team[0].blueprint.net}"
         if len(groups) > 1:
-            slots = "in slots" if team[0].record.slots else f"{100 * team[0].sparsity:.0f} % sparse"
-            name += f", {team[0].record.loss}, {slots}"
+            slots = "in slots" if team[0].provenance.slots else f"{100 * team[0].sparsity:.0f} % sparse"
+            name += f", {team[0].provenance.loss}, {slots}"
         number = sum(other == name or other.startswith(f"{name} (") for other in names) + 1
         names[name if number == 1 else f"{name} ({number})"] = team
     return names
@@ -113,7 +120,7 @@ def measure_team(
     samples: int | None = None,
     tell: Callable[[str], object] = lambda news: None,
 ) -> TeamMeasures:
-    """Measure specialists that were trained alike, and composites of the same basis.
+    """Measure specialists that were trained alike, and composites of the same blueprint.
 
     Parameters
     ----------
@@ -182,7 +189,7 @@ def _curve(teams: Sequence[Sequence[Specialist]], split: Split, data: Dataset) -
 
 def _pairs(team: Sequence[Specialist], split: Split) -> list[Connectivity]:
     few = _drawn(split, _PAIR_SAMPLES)
-    return [connectivity(a, b, few, points=_PAIR_POINTS) for a, b in combinations(team, 2)]
+    return [connectivity([a, b], few, points=_PAIR_POINTS) for a, b in combinations(team, 2)]
 
 
 def _drawn(split: Split, samples: int | None) -> Split:

@@ -1,11 +1,14 @@
-"""What dropping a class really does: the composite before and after, beside networks that never had the class."""
+"""The drop audit: what dropping a class really does, beside networks that never had the class.
+
+The composite is measured before and after, at its outputs and by a linear probe on its hidden layer.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -14,16 +17,13 @@ from ..data.dataset import Dataset, Split
 from ..errors import DataError
 from ..nets import build_net
 from ..population import Adam, Population
-from .class_sets import ClassName, ClassSet, class_sets, named
-from .compose import compose_quietly
-from .composite import Composite
-from .networks import Tempered, batched
+from .blueprint import Tempered
+from .class_sets import ClassName, ClassSet, class_sets, named, one_hot_sets
+from .evaluate import Score, run_network, score_logits
 from .objectives import rewarded_cross_entropy
-from .probe import hidden_activations, probe_accuracy, sample
-from .rounds import one_hot_sets
-from .score import Score, score_logits
+from .part import Composite, Specialist, compose_quietly
+from .plots import plot_probes
 from .settings import Settings
-from .specialist import Specialist
 from .train import train_specialists
 
 if TYPE_CHECKING:
@@ -55,6 +55,9 @@ class DropAudit:
     seen : bool
         Whether the specialists that are left saw samples of the classes in training, unlabelled.
     """
+
+    without: ClassVar[str] = WITHOUT
+    """What the composite without the classes is called in `scores` and `probes`."""
 
     dropped: tuple[str, ...]
     scores: dict[str, Score]
@@ -124,8 +127,6 @@ class DropAudit:
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw what the probe reads from each network."""
-        from .plots import plot_probes
-
         return plot_probes(self, ax)
 
 
@@ -168,12 +169,13 @@ def audit_drop(
     (ids,) = class_sets([names], composite.classes)
     after = composite.without(*ids)
     for part in composite.specialists:
-        if part.record.fingerprint != data.fingerprint:
+        if part.provenance.fingerprint != data.fingerprint:
             raise DataError(
-                f"{part!r} was trained on other data than this {data.name} (fingerprints {part.record.fingerprint} and "
-                f"{data.fingerprint}), so nothing trained here could be compared with it"
+                f"{part!r} was trained on other data than this {data.name} (fingerprints "
+                f"{part.provenance.fingerprint} and {data.fingerprint}), so nothing trained here could be "
+                "compared with it"
             )
-    settings = [Settings.from_json(part.record.training) for part in composite.specialists]
+    settings = [Settings.from_json(part.provenance.training) for part in composite.specialists]
     unseen = _without_classes(data, ids)
     networks: dict[str, tuple[nn.Module, tuple[int, ...]]] = {
         WITH: (composite.module(), composite.rewarded),
@@ -190,7 +192,7 @@ def audit_drop(
         seen, tested = (Split(hidden_activations(network, split.x), split.y) for split in (train, test))
         probes[name] = probe_accuracy(seen, tested, 1)
         if rewarded:
-            logits = batched(network, data.test.x)
+            logits = run_network(network, data.test.x)
             (scores[name],) = score_logits(logits[None], data.test.y, [rewarded], data.classes)
     probes[RAW] = probe_accuracy(train, test, 1)
     return DropAudit(
@@ -231,14 +233,14 @@ def _retrained(
     """Train the specialists of a composite again, with their own settings, on other data."""
     groups: dict[tuple[int, Settings], list[ClassSet]] = {}
     for part in after.specialists:
-        groups.setdefault((part.seed, Settings.from_json(part.record.training)), []).append(part.rewarded)
+        groups.setdefault((part.seed, Settings.from_json(part.provenance.training)), []).append(part.rewarded)
     again: dict[tuple[int, Settings, ClassSet], Specialist] = {}
     for (seed, settings), sets in groups.items():
         options: Any = settings.to_json()
         team = train_specialists(data, rewarded=sets, seed=seed, device=device, progress=progress, **options)
         again |= {(seed, settings, part.rewarded): part for part in team}
     ordered = [
-        again[part.seed, Settings.from_json(part.record.training), part.rewarded]
+        again[part.seed, Settings.from_json(part.provenance.training), part.rewarded]
         for part in after.specialists
     ]
     return after.of(ordered, weights=after.coefficients if after.method == "logits" else None, force=True)
@@ -248,26 +250,28 @@ def _generalist(
     like: Composite, settings: Settings, data: Dataset, device: torch.device | str | None, progress: bool
 ) -> nn.Module:
     """Train a network of the same architecture on all samples of the data in the ordinary way."""
-    basis = like.basis
-    population = Population(basis.builder, [like.specialists[0].seed], device=device)
+    blueprint = like.blueprint
+    population = Population(blueprint.builder, [like.specialists[0].seed], device=device)
     population.fit(
         data,
         epochs=settings.epochs,
         batch_size=settings.batch_size,
         optimizer=Adam(lr=settings.lr),
-        objective=partial(rewarded_cross_entropy, temperature=basis.temperature),
-        per_member={"rewarded": torch.ones(1, len(basis.classes), dtype=torch.bool)},
+        objective=partial(rewarded_cross_entropy, temperature=blueprint.temperature),
+        per_member={"rewarded": torch.ones(1, len(blueprint.classes), dtype=torch.bool)},
         metrics={},
         patience=settings.patience,
         progress=progress and "generalist",
     )
-    return Tempered(population.member(0).cpu(), basis.temperature)
+    return Tempered(population.member(0).cpu(), blueprint.temperature)
 
 
 def _untrained(like: Composite) -> nn.Module:
-    basis = like.basis
-    network = build_net(basis.net, basis.input_shape, len(basis.classes), seed=like.specialists[0].seed)
-    return Tempered(network, basis.temperature)
+    blueprint = like.blueprint
+    network = build_net(
+        blueprint.net, blueprint.input_shape, len(blueprint.classes), seed=like.specialists[0].seed
+    )
+    return Tempered(network, blueprint.temperature)
 
 
 def _accuracy(score: Score, ids: Sequence[int]) -> float:
@@ -282,3 +286,79 @@ def _entropy(score: Score, ids: Sequence[int]) -> float:
     rows = list(ids)
     counts = score.confusion[rows].sum(1)
     return float((score.class_entropy[rows].nan_to_num() * counts).sum() / counts.sum().clamp(min=1))
+
+
+MOST_SAMPLES = 6000
+
+
+def hidden_activations(network: nn.Module, x: Tensor, *, batch_size: int = 1024) -> Tensor:
+    """Return what a network's output layer reads, ``[samples, units]``; of several networks, side by side.
+
+    Examples
+    --------
+    >>> import dovetail as dt
+    >>> hidden_activations(dt.build_net("mlp:7", (3,), 2, seed=0), torch.zeros(5, 3)).shape
+    torch.Size([5, 7])
+    """
+    outputs = [module for name, module in network.named_modules() if name.split(".")[-1] == "output"]
+    if not outputs:
+        raise DataError("the network has no layer called 'output' whose inputs could be read")
+    seen: list[list[Tensor]] = [[] for _ in outputs]
+    hooks = [
+        layer.register_forward_pre_hook(lambda _, inputs, kept=kept: kept.append(inputs[0].detach()))
+        for layer, kept in zip(outputs, seen, strict=True)
+    ]
+    try:
+        network.eval()
+        with torch.no_grad():
+            for batch in x.split(batch_size):
+                network(batch)
+    finally:
+        for hook in hooks:
+            hook.remove()
+    return torch.cat([torch.cat(kept) for kept in seen], 1)
+
+
+def sample(split: Split) -> Split:
+    """Return at most `MOST_SAMPLES` samples of a split, always the same, from all over it."""
+    order = torch.randperm(len(split), generator=torch.Generator().manual_seed(0))
+    return split if len(split) <= MOST_SAMPLES else split.where(order[:MOST_SAMPLES])
+
+
+def probe_accuracy(train: Split, test: Split, target: int) -> float:
+    """Return how well a linear probe tells one class from all others, as balanced accuracy (chance is .5).
+
+    A logistic regression on standardised features, fitted on at most `MOST_SAMPLES` training samples, with both
+    sides weighing the same.
+
+    Parameters
+    ----------
+    train, test : Split
+        Activations and class ids.
+    target : int
+        The class to tell from the others.
+
+    Examples
+    --------
+    >>> split = Split(torch.tensor([[0.0], [0.1], [5.0], [5.1]]), torch.tensor([0, 2, 1, 1]))
+    >>> probe_accuracy(split, split, target=1)
+    1.0
+    """
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.metrics import balanced_accuracy_score
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+    from threadpoolctl import threadpool_limits
+
+    some = sample(train)
+    for name, split in (("training", some), ("test", test)):
+        if len((split.y == target).unique()) < 2:
+            raise DataError(
+                f"a probe needs samples of the class and of others; the {name} samples have one side only"
+            )
+    probe = make_pipeline(StandardScaler(), LogisticRegression(max_iter=2000, C=0.1, class_weight="balanced"))
+    # Small products, thousands of times: more threads only wait for each other, for minutes when cores are busy.
+    with threadpool_limits(1):
+        probe.fit(some.x.flatten(1).numpy(), (some.y == target).numpy())
+        found = probe.predict(test.x.flatten(1).numpy())
+    return float(balanced_accuracy_score((test.y == target).numpy(), found))

@@ -8,6 +8,9 @@ import operator
 import random
 from collections.abc import Iterable, Sequence
 
+import torch
+from torch import Tensor
+
 from ..errors import SpecError, unknown_name
 
 ClassName = int | str
@@ -108,6 +111,21 @@ def disjoint_pairs(
         first, second = sorted([tuple(sorted(drawn[:size])), tuple(sorted(drawn[size:]))])
         chosen.add((first, second))
     return sorted(chosen)
+
+
+def one_hot_sets(sets: Sequence[ClassSet], classes: int) -> Tensor:
+    """Return class sets as rows of 0/1.
+
+    Examples
+    --------
+    >>> one_hot_sets([(0,), (1, 2)], 3).int()
+    tensor([[1, 0, 0],
+            [0, 1, 1]], dtype=torch.int32)
+    """
+    rows = torch.zeros(len(sets), classes, dtype=torch.bool)
+    for row, ids in zip(rows, sets, strict=True):
+        row[list(ids)] = True
+    return rows
 
 
 def named(rewarded: Iterable[int], classes: Sequence[str], *, most: int = 12) -> str:

@@ -1,8 +1,8 @@
-"""How well specialists will merge, read off their weights before merging."""
+"""Compatibility: how well specialists will merge, read off their weights before merging."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -10,12 +10,11 @@ from torch import Tensor
 
 from ..errors import ShapeError, SpecError
 from ..graph.chain import layer_chain
+from .blueprint import State
+from .class_sets import one_hot_sets
+from .evaluate import outputs_of
 from .fitting import check_fit
-from .networks import outputs_of, stacked
-from .packed import State
-from .part import Part
-from .rounds import one_hot_sets
-from .specialist import Specialist
+from .part import Composite, Part, Specialist, compose_quietly
 
 LOW_SEPARATION, LOW_AGREEMENT = 0.5, 0.9
 """Scores below which `compose` warns: from weights alone, and on inputs."""
@@ -64,42 +63,47 @@ class Compatibility:
         return f"Compatibility({self.score:.3f}: {shown})"
 
 
-def compatibility(*parts: Part, inputs: Tensor | None = None, force: bool = False) -> Compatibility:
+def compatibility(
+    parts: Iterable[Part],
+    *,
+    inputs: Tensor | None = None,
+    force: bool = False,
+    device: torch.device | str | None = None,
+) -> Compatibility:
     """Return how well specialists will merge by adding their weights.
 
     Parameters
     ----------
-    *parts : Specialist or Composite
+    parts : iterable of Specialist or Composite
         Two or more; composites count as their specialists.
     inputs : Tensor, optional
         Unlabelled samples, a few hundred or more. With them the score says how much of what the specialists know
         will be left, and predicts the merged accuracy much better (docs/further-results.md).
     force : bool
         Compare specialists that do not fit as well.
+    device : str or torch.device, optional
+        Where to run them on inputs; the first GPU if there is one.
 
     Examples
     --------
     >>> import dovetail as dt
     >>> pair = dt.train_specialists(dt.load("digits"), "mlp:40", [3, 8], slots=True, epochs=2, progress=False)
-    >>> dt.compatibility(*pair)
+    >>> dt.compatibility(pair)
     Compatibility(1.000: separation 1.000, mask overlap 0.000, sign conflicts 0.000)
     """
-    for part in parts:
+    given = [parts] if isinstance(parts, Part) else list(parts)
+    for part in given:
         if not isinstance(part, Part):
-            raise SpecError(
-                f"give specialists or composites one by one (a *list), not a {type(part).__name__}"
-            )
-    specialists = [specialist for part in parts for specialist in part.specialists]
+            raise SpecError(f"give a list of specialists or composites; it holds a {type(part).__name__}")
+    specialists = [specialist for part in given for specialist in part.specialists]
     if len(specialists) < 2:
         raise ShapeError(f"compatibility compares two specialists or more; got {len(specialists)}")
     check_fit(specialists, force=force)
     separation = path_separation([part.state for part in specialists])
     overlap, conflicts = _overlaps(specialists)
     if inputs is not None:
-        from .compose import compose_quietly
-
         merged = compose_quietly(specialists, inputs=inputs, force=force)
-        agreement, interference = on_inputs(merged.specialists, merged.state_dict(), inputs)
+        agreement, interference = on_inputs(merged, inputs, device=device)
         return Compatibility(agreement, separation, overlap, conflicts, agreement, interference)
     return Compatibility(1 - overlap if separation is None else separation, separation, overlap, conflicts)
 
@@ -143,7 +147,7 @@ def _follow(squares: Tensor, strength: Tensor | None) -> Tensor:
 
 def _overlaps(specialists: Sequence[Specialist]) -> tuple[float, float]:
     """Return the mean Jaccard overlap of the masks over pairs, and the share of shared entries in conflict."""
-    names = specialists[0].parameter_names
+    names = specialists[0].blueprint.parameter_names
     masks, flat = (
         torch.stack([torch.cat([tensors[name].flatten() for name in names]) for tensors in everyone])
         for everyone in ((part.masks for part in specialists), (part.state for part in specialists))
@@ -158,11 +162,13 @@ def _overlaps(specialists: Sequence[Specialist]) -> tuple[float, float]:
     return sum(overlaps) / len(overlaps), conflicts / max(1, shared_entries)
 
 
-def on_inputs(specialists: Sequence[Specialist], merged_state: State, inputs: Tensor) -> tuple[float, float]:
+def on_inputs(
+    composite: Composite, inputs: Tensor, *, device: torch.device | str | None = None
+) -> tuple[float, float]:
     """Return agreement and interference of a merged network on inputs."""
-    basis, classes = specialists[0].basis, len(specialists[0].classes)
-    apart = outputs_of(specialists, inputs)
-    merged = stacked(basis, [merged_state], None)(inputs)[0] / basis.temperature
+    specialists, classes = composite.specialists, len(composite.classes)
+    *outputs, merged = outputs_of([*specialists, composite], inputs, device=device)
+    apart = torch.stack(outputs)
     owned = one_hot_sets([part.rewarded for part in specialists], classes).to(apart.device)
     claims = ((apart.softmax(2) - 1 / classes) / (1 - 1 / classes)).clamp(min=0) * owned[:, None]
     said = merged.argmax(1)

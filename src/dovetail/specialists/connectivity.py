@@ -1,32 +1,29 @@
-"""Mode connectivity along the paper's path, from one specialist over their sum to the other."""
+"""Connectivity: the loss along the paper's path, from one specialist over their sum to the other."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import torch
 from torch import Tensor
 
 from ..data.dataset import Split
 from ..errors import SpecError
-from ..population.checks import check_split
-from .composite import Composite
+from ..population import recompute_batch_norm
+from ..population.checks import check_device, check_split
+from .blueprint import State
+from .class_sets import one_hot_sets
+from .evaluate import run_network
 from .fitting import check_fit
-from .networks import stacked
 from .objectives import max_entropy
-from .packed import State
-from .part import Part
-from .rounds import one_hot_sets
+from .part import Composite, Part
+from .plots import plot_connectivity
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
-
-TOLERANCE = 2.0
-"""Percent by which the loss may exceed the straight line between the ends."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +40,11 @@ class Connectivity:
         Max-entropy loss over the classes of both.
     relative : Tensor
         Percent by which the loss exceeds the straight line between the losses at the ends.
+    tolerance : float
+        Percent by which it may exceed it for the ends to count as connected.
     """
+
+    tolerance: ClassVar[float] = 2.0
 
     first: str
     second: str
@@ -59,7 +60,7 @@ class Connectivity:
     @property
     def connected(self) -> bool:
         """Whether the loss never exceeds the straight line by more than 2 %."""
-        return self.barrier <= TOLERANCE
+        return self.barrier <= self.tolerance
 
     def __repr__(self) -> str:
         found = "connected" if self.connected else "not connected"
@@ -73,14 +74,11 @@ class Connectivity:
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the relative loss along the path."""
-        from .plots import plot_connectivity
-
         return plot_connectivity([self], ax)
 
 
 def connectivity(
-    first: Part,
-    second: Part,
+    ends: Sequence[Part],
     split: Split,
     *,
     points: int = 11,
@@ -91,8 +89,8 @@ def connectivity(
 
     Parameters
     ----------
-    first, second : Specialist or Composite
-        The ends of the path; composites by weights, not by logits.
+    ends : sequence of Specialist or Composite
+        The two ends of the path; composites by weights, not by logits.
     split : Split
         Samples to take the loss on; those of classes that neither end knows shall give the uniform distribution.
     points : int
@@ -112,11 +110,17 @@ def connectivity(
     >>> import dovetail as dt
     >>> data = dt.load("digits")
     >>> a, b = dt.train_specialists(data, "mlp:40", [3, 8], slots=True, epochs=5, progress=False)
-    >>> dt.connectivity(a, b, data.test).t[[0, 10, 11, 21]]
+    >>> dt.connectivity([a, b], data.test).t[[0, 10, 11, 21]]
     tensor([0.0000, 0.5000, 0.5000, 1.0000], dtype=torch.float64)
     """
     if points < 2:
         raise SpecError(f"a segment has two points or more; got {points}")
+    if isinstance(ends, Part) or len(ends) != 2:
+        raise SpecError(
+            f"a path has two ends: connectivity([first, second], split); got {ends!r:.80}. For the steps of a longer "
+            "merge use incremental_connectivity"
+        )
+    first, second = ends
     check_fit([*first.specialists, *second.specialists], force=force)
     for part in (first, second):
         if isinstance(part, Composite) and part.method == "logits":
@@ -124,18 +128,18 @@ def connectivity(
                 f"{part!r} is several networks, and has no weights to walk along; compose it by sum"
             )
     check_split(split, "given")
+    place, blueprint = check_device(device), first.blueprint
+    x, y = blueprint.check_inputs(split.x).to(place), split.y.to(place)
+    rewarded = one_hot_sets([tuple({*first.rewarded, *second.rewarded})], len(first.classes))[0].to(place)
     t, ours, theirs = path(points)
     a, b = first.state_dict(), second.state_dict()
-    states = [_on_path(a, b, float(u), float(v)) for u, v in zip(ours, theirs, strict=True)]
-    population = stacked(first.basis, states, device)
-    population.recompute_batch_norm(split.x)  # leaves networks without batch norm as they are
-    rewarded = one_hot_sets([tuple({*first.rewarded, *second.rewarded})], len(first.classes))
-    loss = population.evaluate(
-        split,
-        objective=partial(max_entropy, temperature=first.basis.temperature),
-        metrics={},
-        per_member={"rewarded": rewarded.expand(len(states), -1)},
-    )["loss"]
+    losses = []
+    for u, v in zip(ours.tolist(), theirs.tolist(), strict=True):
+        network = blueprint.network(_on_path(a, b, u, v)).to(place)
+        recompute_batch_norm(network, x)  # leaves networks without batch norm as they are
+        each = max_entropy(run_network(network, x), y, rewarded, blueprint.temperature)
+        losses.append(each.double().mean())
+    loss = torch.stack(losses).cpu()
     line = (1 - t) * loss[0] + t * loss[-1]
     # Where both are 0 nothing is exceeded, though 0 / 0 is NaN.
     relative = torch.where(loss == line, 0.0, 100 * (loss - line) / line)
@@ -158,7 +162,7 @@ def incremental_connectivity(
     merged, *rest = _at_least_two(parts)
     steps = []
     for part in rest:
-        steps.append(connectivity(merged, part, split, device=device))
+        steps.append(connectivity([merged, part], split, device=device))
         merged = merged + part
     return steps
 

@@ -1,4 +1,4 @@
-"""Specialists and composites as files: one ``.safetensors`` each, with a JSON manifest in its header.
+"""Files of specialists and composites: one ``.safetensors`` each, with a JSON manifest in its header.
 
 Tensors that were pruned are stored as ``NUMBER/NAME.values`` and ``NUMBER/NAME.positions``, others as
 ``NUMBER/NAME``, where NUMBER is the specialist's place; batch-norm statistics of a merged network as
@@ -7,7 +7,9 @@ Tensors that were pruned are stored as ``NUMBER/NAME.values`` and ``NUMBER/NAME.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TypeVar
 
@@ -15,42 +17,16 @@ import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
-from ..data.dataset import is_finite
-from ..errors import FileFormatError
+from ..data.dataset import Dataset, is_finite
+from ..errors import DovetailError, FileFormatError
 from ..io.header import KEY
-from ..io.write import write_tensors
-from .basis import Basis
-from .composite import Composite
-from .manifest import Manifest, read_manifest, write_manifest
-from .networks import network_of
-from .packed import Packed, State
-from .part import Part
-from .specialist import Specialist
+from .blueprint import Blueprint, Packed, State
+from .class_sets import ClassSet
+from .manifest import Manifest, read_manifest
+from .part import Composite, Specialist
+from .settings import Settings
 
 Read = TypeVar("Read")
-
-
-def save(part: Part, path: str | Path) -> Path:
-    """Write a specialist or composite to a file, all of it or nothing.
-
-    Raises
-    ------
-    DovetailError
-        When the file cannot be written; an existing one is left as it was.
-    """
-    tensors: State = {}
-    for number, specialist in enumerate(part.specialists):
-        for name, packed in specialist.weights.items():
-            if packed.positions is None:
-                tensors[f"{number}/{name}"] = packed.values
-            else:
-                tensors[f"{number}/{name}.values"] = packed.values
-                tensors[f"{number}/{name}.positions"] = packed.positions
-    if isinstance(part, Composite):
-        tensors |= {f"merged/{name}": tensor for name, tensor in part.statistics.items()}
-    # A specialist may be in a composite twice, and safetensors refuses tensors that share memory.
-    apart = {name: tensor.clone() for name, tensor in tensors.items()}
-    return write_tensors(path, apart, {KEY: write_manifest(part)})
 
 
 def open_file(path: str | Path) -> Specialist | Composite:
@@ -122,20 +98,24 @@ def _read(path: Path) -> Specialist | Composite:
     manifest = _manifest(path)
     with safe_open(path, framework="pt") as file:
         tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (a file is no mapping)
-    shapes = network_of(manifest.basis, None).state_dict()
+    shapes = manifest.blueprint.network().state_dict()
     specialists = [
-        Specialist(manifest.basis, rewarded, _weights(tensors, number, shapes), record)
-        for number, (rewarded, record) in enumerate(manifest.specialists)
+        Specialist(manifest.blueprint, rewarded, _weights(tensors, number, shapes), provenance)
+        for number, (rewarded, provenance) in enumerate(manifest.specialists)
     ]
     part: Specialist | Composite = specialists[0]
     if manifest.kind == "composite":
-        statistics = _statistics(tensors, manifest.basis, shapes)
+        statistics = _statistics(tensors, manifest.blueprint, shapes)
         part = Composite(
-            specialists, manifest.method, coefficients=manifest.coefficients, keep=manifest.keep, statistics=statistics  # type: ignore[arg-type]
-        )  # fmt: skip
+            specialists,
+            manifest.method,
+            coefficients=manifest.coefficients,
+            keep=manifest.keep,
+            statistics=statistics,
+        )
     if tensors:
         raise FileFormatError(f"it holds a tensor that belongs to nothing, {next(iter(tensors))!r:.80}")
-    if part.digest != manifest.digest:
+    if part.manifest.digest != manifest.digest:
         raise FileFormatError("its content does not match its checksum: it was altered or damaged")
     return part
 
@@ -156,9 +136,9 @@ def _weights(tensors: State, number: int, shapes: Mapping[str, Tensor]) -> dict[
     return weights
 
 
-def _statistics(tensors: State, basis: Basis, shapes: Mapping[str, Tensor]) -> State:
+def _statistics(tensors: State, blueprint: Blueprint, shapes: Mapping[str, Tensor]) -> State:
     stored = [name for name in shapes if f"merged/{name}" in tensors]
-    wanted = {name for name, _ in network_of(basis, None).named_buffers()}
+    wanted = {name for name, _ in blueprint.network().named_buffers()}
     if stored and set(stored) != wanted:
         raise FileFormatError("its merged batch-norm statistics are not complete")
     return {
@@ -184,3 +164,78 @@ def _check_positions(positions: Tensor, name: str, size: int) -> None:
         positions[0] < 0 or positions[-1] >= size or not bool((positions.diff() > 0).all())
     ):
         raise FileFormatError(f"positions of {name!r} are not ascending places in a tensor of {size}")
+
+
+def file_name(data: str, rewarded: Iterable[int], seed: int) -> str:
+    """Return what a specialist's file is called.
+
+    Examples
+    --------
+    >>> file_name("digits", (0, 3), 1)
+    'digits-0+3-seed1.safetensors'
+    """
+    safe = re.sub(r"[^\w.-]", "_", data)
+    return f"{safe}-{'+'.join(map(str, rewarded))}-seed{seed}.safetensors"
+
+
+def make_folder(path: str | Path) -> Path:
+    """Return a folder that exists."""
+    folder = Path(path)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except FileExistsError as error:
+        raise DovetailError(f"cannot make the folder {folder}: it is a file; choose another name") from error
+    except OSError as error:
+        raise DovetailError(f"cannot make the folder {folder}: {error.strerror or error}") from error
+    if not os.access(folder, os.W_OK):  # better to know before hours of training than after
+        raise DovetailError(f"cannot write into the folder {folder}; choose another")
+    return folder
+
+
+def find_trained(
+    folder: Path,
+    members: Iterable[tuple[int, ClassSet]],
+    data: Dataset,
+    blueprint: Blueprint,
+    settings: Settings,
+    *,
+    replace: bool,
+) -> dict[tuple[int, ClassSet], Specialist]:
+    """Return the members (seed, classes) that a folder has already, trained in just this way.
+
+    Raises
+    ------
+    DovetailError
+        When a file in the place of one is something else, unless ``replace`` allows to train it anew.
+    """
+    found = {}
+    for seed, ids in members:
+        path = folder / file_name(data.name, ids, seed)
+        if not path.exists() or replace:
+            continue
+        try:
+            part = open_file(path)
+        except FileFormatError as error:
+            raise FileFormatError(
+                f"{error}; delete it to train it again, or replace all (--force)"
+            ) from error
+        if (
+            not isinstance(part, Specialist)
+            or part.rewarded != ids
+            or part.seed != seed
+            or part.blueprint != blueprint
+        ):
+            other = f"it is {part!r}"
+        elif part.provenance.fingerprint != data.fingerprint:
+            other = f"it was trained on other data ({part.provenance.fingerprint}, not {data.fingerprint})"
+        elif part.provenance.training != settings.to_json():
+            wanted = settings.to_json()
+            names = [name for name in wanted if part.provenance.training.get(name) != wanted[name]]
+            other = "it was trained otherwise: " + ", ".join(
+                f"{name} {part.provenance.training.get(name)}, not {wanted[name]}" for name in names
+            )
+        else:
+            found[seed, ids] = part
+            continue
+        raise DovetailError(f"{path} is in the way ({other}); replace it (--force), or use another folder")
+    return found

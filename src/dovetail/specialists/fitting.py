@@ -1,12 +1,18 @@
-"""Whether specialists fit together: what makes adding them impossible, and what only makes it unwise."""
+"""Fitting: whether specialists go together, and whether data is of the kind that they were trained for."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
 
-from ..errors import MisfitError
+from ..data.dataset import Task
+from ..errors import DataError, MisfitError
+from .blueprint import Blueprint
 from .class_sets import named
-from .specialist import Specialist
+from .manifest import Provenance
+
+if TYPE_CHECKING:
+    from .part import Specialist
 
 
 def check_fit(specialists: Sequence[Specialist], *, force: bool = False) -> None:
@@ -23,7 +29,7 @@ def check_fit(specialists: Sequence[Specialist], *, force: bool = False) -> None
     """
     first = specialists[0]
     for other in specialists[1:]:
-        _check_basis(first, other)
+        _check_blueprint(first, other)
     if not force:
         for clash in (_shared_class(specialists), _mixed_slots(specialists), _other_start(specialists)):
             if clash:
@@ -32,17 +38,17 @@ def check_fit(specialists: Sequence[Specialist], *, force: bool = False) -> None
 
 def in_own_slots(specialists: Sequence[Specialist]) -> bool:
     """Whether all keep to slots and no two slots overlap, so that no hidden unit is shared."""
-    return all(part.record.slots for part in specialists) and _shared_class(specialists) is None
+    return all(part.provenance.slots for part in specialists) and _shared_class(specialists) is None
 
 
 def needs_statistics(members: Sequence[Specialist], method: str) -> bool:
     """Whether merging leaves batch-norm statistics that fit none of the members."""
-    normed = len(members[0].weights) > len(members[0].parameter_names)
+    normed = len(members[0].weights) > len(members[0].blueprint.parameter_names)
     return normed and len(members) > 1 and method != "logits" and not in_own_slots(members)
 
 
-def _check_basis(first: Specialist, other: Specialist) -> None:
-    a, b = first.basis, other.basis
+def _check_blueprint(first: Specialist, other: Specialist) -> None:
+    a, b = first.blueprint, other.blueprint
     for what, mine, theirs in (
         ("networks", str(a.net), str(b.net)),
         ("input shapes", a.input_shape, b.input_shape),
@@ -69,15 +75,17 @@ def _shared_class(specialists: Sequence[Specialist]) -> str | None:
     for part in specialists:
         for number in part.rewarded:
             if number in owner:
-                slot = "class and slot" if part.record.slots and owner[number].record.slots else "class"
+                slot = (
+                    "class and slot" if part.provenance.slots and owner[number].provenance.slots else "class"
+                )
                 return f"{owner[number]!r} and {part!r} both have {slot} {part.classes[number]}"
             owner[number] = part
     return None
 
 
 def _mixed_slots(specialists: Sequence[Specialist]) -> str | None:
-    inside = [part for part in specialists if part.record.slots]
-    outside = [part for part in specialists if not part.record.slots]
+    inside = [part for part in specialists if part.provenance.slots]
+    outside = [part for part in specialists if not part.provenance.slots]
     if inside and outside:
         return f"{outside[0]!r} keeps to no slot, so it overlaps with that of {inside[0]!r}"
     return None
@@ -86,9 +94,64 @@ def _mixed_slots(specialists: Sequence[Specialist]) -> str | None:
 def _other_start(specialists: Sequence[Specialist]) -> str | None:
     first = specialists[0]
     for other in specialists[1:]:
-        if other.record.start != first.record.start and not (first.record.slots and other.record.slots):
+        if other.provenance.start != first.provenance.start and not (
+            first.provenance.slots and other.provenance.slots
+        ):
             return (
                 f"{first!r} and {other!r} were trained from different initial weights θ0 "
-                f"({first.record.start[:8]} and {other.record.start[:8]}); train them with the same seed, or in slots"
+                f"({first.provenance.start[:8]} and {other.provenance.start[:8]}); train them with the same seed, "
+                "or in slots"
             )
     return None
+
+
+class DataFacts(Protocol):
+    """What must be known of data; a `Dataset` has all of it."""
+
+    @property
+    def name(self) -> str: ...  # noqa: D102
+    @property
+    def task(self) -> Task: ...  # noqa: D102
+    @property
+    def classes(self) -> tuple[str, ...]: ...  # noqa: D102
+    @property
+    def input_shape(self) -> tuple[int, ...]: ...  # noqa: D102
+    @property
+    def fingerprint(self) -> str: ...  # noqa: D102
+
+
+def check_data(blueprint: Blueprint, data: DataFacts) -> None:
+    """Refuse data whose numbers would mean nothing: other classes, or samples of another shape.
+
+    Raises
+    ------
+    DataError
+        With the way out.
+    """
+    if data.task != "classes":
+        raise DataError(f"{data.name} has no classes to measure on; choose data with classes")
+    if data.classes != blueprint.classes or data.input_shape != blueprint.input_shape:
+        raise DataError(
+            f"{data.name} here has other classes or samples of another shape than these specialists were trained for "
+            f"({_facts(data.classes, data.input_shape)} and not "
+            f"{_facts(blueprint.classes, blueprint.input_shape)}), so they cannot be "
+            "measured on it; it needs the options of their training"
+        )
+
+
+def _facts(classes: tuple[str, ...], shape: tuple[int, ...]) -> str:
+    names = named(range(len(classes)), classes, most=5)
+    return f"{len(classes)} classes, {names}, of samples {' × '.join(map(str, shape))}"
+
+
+def data_note(provenance: Provenance, data: DataFacts) -> str:
+    """Return what to know about numbers on data that fits; empty where it is just what they were trained on.
+
+    Numbers that are looked at may come from other data of the same kind, as long as that is said beside them.
+    """
+    if provenance.fingerprint == data.fingerprint:
+        return ""
+    return (
+        f"{data.name} here ({data.fingerprint}) is not what they were trained on ({provenance.fingerprint}), perhaps "
+        "for other options; some of these test samples may have been used in training"
+    )

@@ -15,9 +15,8 @@ from torch import Tensor
 from ..nets import ARCHITECTURES, NetSpec, build_net
 from ..population import Population
 from ..prune import slot_masks
-from .basis import Basis
+from .blueprint import Blueprint, Packed, State, pack
 from .class_sets import ClassSet
-from .packed import Packed, State, pack
 
 Member = tuple[int, ClassSet]
 """Seed and rewarded classes."""
@@ -26,9 +25,9 @@ Member = tuple[int, ClassSet]
 class WholeNetworks:
     """Members train as networks of the full architecture."""
 
-    def __init__(self, basis: Basis) -> None:
-        self.basis = basis
-        self.net = basis.net
+    def __init__(self, blueprint: Blueprint) -> None:
+        self.blueprint = blueprint
+        self.net = blueprint.net
 
     def prepare(self, population: Population, members: Sequence[Member]) -> None:
         """Give the population what its members start with."""
@@ -44,18 +43,18 @@ class WholeNetworks:
 class MaskedSlots(WholeNetworks):
     """Members train as networks of the full architecture, of which masks leave them their slots."""
 
-    def __init__(self, basis: Basis) -> None:
-        super().__init__(basis)
+    def __init__(self, blueprint: Blueprint) -> None:
+        super().__init__(blueprint)
         self._slots: dict[ClassSet, State] = {}
 
     def slot(self, ids: ClassSet) -> State:
         """Return which entries of every tensor are in the slot of some classes."""
         if ids not in self._slots:
             with torch.device("meta"):
-                shapes = self.basis.builder().state_dict()
+                shapes = self.blueprint.builder().state_dict()
             # Only shapes matter; these take no memory.
             tensors = {name: torch.zeros(()).expand(tensor.shape) for name, tensor in shapes.items()}
-            self._slots[ids] = slot_masks(tensors, ids, len(self.basis.classes))
+            self._slots[ids] = slot_masks(tensors, ids, len(self.blueprint.classes))
         return self._slots[ids]
 
     def prepare(self, population: Population, members: Sequence[Member]) -> None:
@@ -73,15 +72,15 @@ class MaskedSlots(WholeNetworks):
 class SmallSlots(MaskedSlots):
     """Members train as the small networks that their slots are."""
 
-    def __init__(self, basis: Basis, net: NetSpec) -> None:
-        super().__init__(basis)
+    def __init__(self, blueprint: Blueprint, net: NetSpec) -> None:
+        super().__init__(blueprint)
         self.net = net
 
     def prepare(self, population: Population, members: Sequence[Member]) -> None:
         """Let the members start from their slots in the initial weights of the full network."""
-        classes = len(self.basis.classes)
+        classes = len(self.blueprint.classes)
         starts = {
-            seed: build_net(self.basis.net, self.basis.input_shape, classes, seed=seed).state_dict()
+            seed: build_net(self.blueprint.net, self.blueprint.input_shape, classes, seed=seed).state_dict()
             for seed, _ in members
         }
         population.start_from(
@@ -109,19 +108,19 @@ class SmallSlots(MaskedSlots):
 
 
 def layouts(
-    basis: Basis, members: Sequence[Member], *, slots: bool
+    blueprint: Blueprint, members: Sequence[Member], *, slots: bool
 ) -> list[tuple[WholeNetworks, list[Member]]]:
     """Return how to train members, and which together: all of them, but small networks by their size."""
     everyone = list(members)
     if not everyone:
         return []
     if not slots:
-        return [(WholeNetworks(basis), everyone)]
-    small = {len(ids): slot_net(basis.net, len(ids), len(basis.classes)) for _, ids in everyone}
+        return [(WholeNetworks(blueprint), everyone)]
+    small = {len(ids): slot_net(blueprint.net, len(ids), len(blueprint.classes)) for _, ids in everyone}
     if None in small.values():
-        return [(MaskedSlots(basis), everyone)]
+        return [(MaskedSlots(blueprint), everyone)]
     return [
-        (SmallSlots(basis, net), [member for member in everyone if len(member[1]) == size])
+        (SmallSlots(blueprint, net), [member for member in everyone if len(member[1]) == size])
         for size, net in small.items()
         if net is not None
     ]

@@ -1,60 +1,89 @@
-"""The JSON text in a file's header: what a specialist or composite is, and how it is read back with care."""
+"""The manifest of a part: the JSON text in its file's header, which says what it is and where it comes from."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
+from typing import cast
 
 from .._version import __version__
 from ..errors import DovetailError, FileFormatError, SpecError
 from ..io.fields import number, parse, refuse_newer, take, whole
 from ..nets import NetSpec
-from .basis import Basis
-from .composite import METHODS, Composite
-from .merge import check_keep, check_weights
+from .blueprint import Blueprint
+from .merge import METHODS, Method, check_keep, check_weights
 from .objectives import LOSSES
-from .part import Part
-from .specialist import Record
 
 SCHEMA = "dovetail/1"
 
 
 @dataclass(frozen=True)
+class Provenance:
+    """Where a specialist comes from.
+
+    Attributes
+    ----------
+    seed : int
+        What θ0, the order of the data and the noise were drawn from.
+    start : str
+        Hash of θ0.
+    loss : str
+        ``"me"``, ``"qme"`` or ``"xe"``.
+    slots : bool
+        Whether it keeps to its own share of every hidden layer.
+    data, fingerprint : str
+        Name and fingerprint of the data it was trained on.
+    training : dict
+        All settings of its training.
+    metrics : dict
+        What it scored on the validation split at the end of training.
+    """
+
+    seed: int
+    start: str
+    loss: str
+    slots: bool
+    data: str
+    fingerprint: str
+    training: dict[str, object] = field(default_factory=dict)
+    metrics: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Manifest:
-    """What a file says about itself, checked; of each specialist its classes, where it comes from, and its sparsity."""
+    """What a file says about itself; of each specialist its classes, where it comes from, and its sparsity."""
 
     kind: str
-    basis: Basis
-    specialists: list[tuple[tuple[int, ...], Record]]
+    blueprint: Blueprint
+    specialists: list[tuple[tuple[int, ...], Provenance]]
     sparsities: list[float]
-    method: str
-    coefficients: tuple[float, ...] | None
-    keep: float
-    digest: str
+    method: Method = "sum"
+    coefficients: tuple[float, ...] | None = None
+    keep: float = 1.0
+    digest: str = ""
 
-
-def write_manifest(part: Part) -> str:
-    """Return the manifest of a specialist or composite as JSON."""
-    content: dict[str, object] = {
-        "schema": SCHEMA,
-        "kind": "composite" if isinstance(part, Composite) else "specialist",
-        "dovetail": __version__,
-        "net": str(part.basis.net),
-        "input_shape": list(part.basis.input_shape),
-        "classes": list(part.basis.classes),
-        "temperature": part.basis.temperature,
-        "specialists": [
-            {"rewarded": list(s.rewarded), "sparsity": round(s.sparsity, 6), **s.record.to_json()}
-            for s in part.specialists
-        ],
-        "digest": part.digest,
-    }
-    if isinstance(part, Composite):
-        coefficients = None if part.coefficients is None else list(part.coefficients)
-        content |= {"method": part.method, "coefficients": coefficients, "keep": part.keep}
-    return json.dumps({**content, "checksum": _checksum(content)})
+    def to_text(self) -> str:
+        """Return it as JSON, with a checksum over all of it."""
+        content: dict[str, object] = {
+            "schema": SCHEMA,
+            "kind": self.kind,
+            "dovetail": __version__,
+            "net": str(self.blueprint.net),
+            "input_shape": list(self.blueprint.input_shape),
+            "classes": list(self.blueprint.classes),
+            "temperature": self.blueprint.temperature,
+            "specialists": [
+                {"rewarded": list(rewarded), "sparsity": round(sparsity, 6), **asdict(provenance)}
+                for (rewarded, provenance), sparsity in zip(self.specialists, self.sparsities, strict=True)
+            ],
+            "digest": self.digest,
+        }
+        if self.kind == "composite":
+            coefficients = None if self.coefficients is None else list(self.coefficients)
+            content |= {"method": self.method, "coefficients": coefficients, "keep": self.keep}
+        return json.dumps({**content, "checksum": _checksum(content)})
 
 
 def read_manifest(text: str) -> Manifest:
@@ -86,17 +115,19 @@ def read_manifest(text: str) -> Manifest:
     kind = take(content, "kind", str)
     if kind not in ("specialist", "composite"):
         raise FileFormatError(f"it is a {kind!r:.40}, neither a specialist nor a composite")
-    basis = _basis(content)
+    blueprint = _basis(content)
     entries = take(content, "specialists", list)
-    specialists = [_specialist(entry, basis) for entry in entries]
+    specialists = [_specialist(entry, blueprint) for entry in entries]
     sparsities = [number(entry.get("sparsity")) for entry in entries]
     if not specialists or (kind == "specialist" and len(specialists) > 1):
         raise FileFormatError(f"a {kind} with {len(specialists)} specialists")
-    method, coefficients, keep = "sum", None, 1.0
+    method: Method = "sum"
+    coefficients, keep = None, 1.0
     if kind == "composite":
-        method = take(content, "method", str)
-        if method not in METHODS:
-            raise FileFormatError(f"unknown method {method!r:.40}")
+        named = take(content, "method", str)
+        if named not in METHODS:
+            raise FileFormatError(f"unknown method {named!r:.40}")
+        method = cast(Method, named)
         if content.get("coefficients") is not None:
             coefficients = tuple(number(value) for value in take(content, "coefficients", list))
             if len(coefficients) != len(specialists):
@@ -106,7 +137,7 @@ def read_manifest(text: str) -> Manifest:
         keep = number(content.get("keep"))
         _check_merge(method, coefficients, keep)
     digest = take(content, "digest", str)
-    return Manifest(kind, basis, specialists, sparsities, method, coefficients, keep, digest)
+    return Manifest(kind, blueprint, specialists, sparsities, method, coefficients, keep, digest)
 
 
 def _check_merge(method: str, coefficients: tuple[float, ...] | None, keep: float) -> None:
@@ -124,35 +155,35 @@ def _checksum(content: Mapping[str, object]) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:32]
 
 
-def _basis(content: Mapping[str, object]) -> Basis:
+def _basis(content: Mapping[str, object]) -> Blueprint:
     try:
         net = NetSpec.parse(take(content, "net", str))
         shape = tuple(whole(size) for size in take(content, "input_shape", list))
         classes = tuple(take(content, "classes", list))
         if not classes or not all(isinstance(name, str) for name in classes):
             raise FileFormatError("its classes are not a list of names")
-        basis = Basis(net, shape, classes, number(content.get("temperature")))
-        if basis.temperature <= 0:
-            raise FileFormatError(f"temperature {basis.temperature} is not above 0")
-        basis.builder  # noqa: B018 (proves that such a network can be built)
+        blueprint = Blueprint(net, shape, classes, number(content.get("temperature")))
+        if blueprint.temperature <= 0:
+            raise FileFormatError(f"temperature {blueprint.temperature} is not above 0")
+        blueprint.builder  # noqa: B018 (proves that such a network can be built)
     except FileFormatError:
         raise
     except DovetailError as error:
         raise FileFormatError(f"it describes a network that cannot be built: {error}") from None
-    return basis
+    return blueprint
 
 
-def _specialist(entry: object, basis: Basis) -> tuple[tuple[int, ...], Record]:
+def _specialist(entry: object, blueprint: Blueprint) -> tuple[tuple[int, ...], Provenance]:
     if not isinstance(entry, dict):
         raise FileFormatError("an entry under 'specialists' is not an object")
     rewarded = tuple(whole(number) for number in take(entry, "rewarded", list))
-    if not rewarded or list(rewarded) != sorted(set(rewarded)) or rewarded[-1] >= len(basis.classes):
-        raise FileFormatError(f"rewarded classes {list(rewarded)!r:.80} of {len(basis.classes)} classes")
+    if not rewarded or list(rewarded) != sorted(set(rewarded)) or rewarded[-1] >= len(blueprint.classes):
+        raise FileFormatError(f"rewarded classes {list(rewarded)!r:.80} of {len(blueprint.classes)} classes")
     loss = take(entry, "loss", str)
     if loss not in LOSSES:
         raise FileFormatError(f"unknown loss {loss!r:.40}")
     metrics = {str(name): number(value) for name, value in take(entry, "metrics", dict).items()}
-    return rewarded, Record(
+    return rewarded, Provenance(
         whole(entry.get("seed")),
         take(entry, "start", str),
         loss,

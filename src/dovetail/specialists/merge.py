@@ -1,15 +1,25 @@
-"""Ways to put networks together: short pure functions on their weights, or on their logits."""
+"""Merging: pure functions that put networks together, by their weights or by their logits."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from typing import Literal, get_args
 
 import torch
-from torch import Tensor
+import torch.nn.functional as F
+from torch import Tensor, nn
+from torch.func import functional_call
+from torch.nn.modules.batchnorm import _BatchNorm
 
 from ..errors import SpecError
-from .packed import State
+from .blueprint import Blueprint, State
+
+Method = Literal["sum", "logits", "ties", "calibrated"]
+METHODS: tuple[str, ...] = get_args(Method)
+
+MOST_INPUTS = 2048
+"""Samples that coefficients are fitted on, and that a clash is judged on, at most."""
 
 
 def add_weights(states: Iterable[State]) -> State:
@@ -88,6 +98,22 @@ def mix_logits(logits: Tensor, weights: Sequence[float]) -> Tensor:
     return mixed
 
 
+class LogitAverage(nn.Module):
+    """Networks whose logits are averaged with given weights."""
+
+    def __init__(self, networks: Iterable[nn.Module], weights: Sequence[float], temperature: float) -> None:
+        super().__init__()
+        self.networks = nn.ModuleList(networks)
+        self.weights = tuple(weights)
+        self.temperature = temperature
+        self.eval()
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return the averaged logits over the temperature."""
+        logits = torch.stack([network(x) for network in self.networks])
+        return mix_logits(logits, self.weights) / self.temperature
+
+
 def _joined(total: Tensor, tensor: Tensor) -> Tensor:
     # Batch norm counts its batches in an integer, which says nothing about the network.
     return total + tensor if tensor.is_floating_point() else torch.maximum(total, tensor)
@@ -108,3 +134,55 @@ def _elected(tensors: list[Tensor]) -> Tensor:
     stack = torch.stack(tensors)
     agree = (stack != 0) & (stack.sign() == stack.sum(0).sign())
     return torch.where(agree, stack, 0).sum(0) / agree.sum(0).clamp(min=1)
+
+
+def fit_coefficients(
+    blueprint: Blueprint, states: Sequence[State], inputs: Tensor, *, iterations: int = 40
+) -> tuple[float, ...]:
+    """Return the coefficients a that bring the network with weights Σ aᵢ θᵢ nearest to the summed logits.
+
+    Labels are not needed: each specialist is right on its own classes and undecided elsewhere, so the sum of
+    their logits is what the merged network should give. Minimises the divergence between the two predictions,
+    over at most `MOST_INPUTS` of the inputs, starting from a = 1.
+    """
+    network = blueprint.network(states[0])
+    for module in network.modules():
+        if isinstance(module, _BatchNorm):
+            module.train()  # of a mixture only the statistics of the batch at hand are known
+    x = some_of(inputs).to(next(iter(states[0].values())))
+    with torch.no_grad():
+        wanted = sum(blueprint.network(state)(x) for state in states)
+        target = F.log_softmax(wanted / blueprint.temperature, 1)
+    names = [name for name, _ in network.named_parameters()]
+    stack = {name: torch.stack([state[name] for state in states]) for name in names}
+    buffers = {name: tensor.clone() for name, tensor in states[0].items() if name not in stack}
+    factors = torch.ones(len(states), requires_grad=True)
+
+    def mixed() -> State:
+        return {name: torch.tensordot(factors, tensor, dims=1) for name, tensor in stack.items()} | buffers
+
+    optimizer = torch.optim.LBFGS([factors], max_iter=iterations, line_search_fn="strong_wolfe")
+
+    def loss() -> Tensor:
+        optimizer.zero_grad()
+        log_p = F.log_softmax(functional_call(network, mixed(), (x,)) / blueprint.temperature, 1)
+        value = F.kl_div(log_p, target, log_target=True, reduction="batchmean")
+        value.backward()
+        return value
+
+    optimizer.step(loss)
+    found = factors.detach()
+    # A line search that fails leaves NaN; adding the weights as they are is always possible.
+    return tuple(found.tolist()) if bool(found.isfinite().all()) else (1.0,) * len(states)
+
+
+def some_of(inputs: Tensor) -> Tensor:
+    """Return at most `MOST_INPUTS` of the inputs, from all over them, as they may be sorted.
+
+    Examples
+    --------
+    >>> len(some_of(torch.zeros(5000, 2))), len(some_of(torch.zeros(5, 2)))
+    (2048, 5)
+    """
+    order = torch.randperm(len(inputs), generator=torch.Generator().manual_seed(0))
+    return inputs[order[:MOST_INPUTS].to(inputs.device)]

@@ -1,4 +1,4 @@
-"""Merging one specialist after the other: how accuracy and entropy go with their number."""
+"""The merge curve: accuracy and entropy over the number of specialists merged, one after the other."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from torch import Tensor
 
 from ..data.dataset import Split
 from ..errors import MisfitError, SpecError
-from .compose import compose_quietly
-from .composite import Composite, Method
-from .networks import evaluate_all
-from .specialist import Specialist
+from .evaluate import evaluate_all
+from .merge import Method
+from .part import Composite, Specialist, compose_quietly
+from .plots import plot_merge_curve
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,8 +65,6 @@ class MergeCurve:
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw mean and spread of the accuracy over the number of specialists merged."""
-        from .plots import plot_merge_curve
-
         return plot_merge_curve({"": self}, ax)
 
 

@@ -1,38 +1,54 @@
-"""What specialists and composites have in common: they can be called, measured, saved and added."""
+"""Parts: specialists, which are trained, and composites, which are specialists put together by adding.
+
+Both are frozen. A composite keeps its specialists, so that any can be taken out again, and computes its weights from
+them: what is compared and hashed are those weights, not how they came about.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
 from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal, NoReturn
 
 import torch
 from torch import Tensor, nn
 
-from ..data.dataset import Split
-from ..errors import unknown_name
-from .basis import Basis
-from .class_sets import named
-from .packed import State
-from .score import Score
-
-if TYPE_CHECKING:
-    from .composite import Composite
-    from .specialist import Specialist
-
-
-def check_layout(layout: str) -> str:
-    """Refuse a layout that there is not."""
-    if layout not in ("dense", "sparse"):
-        raise unknown_name("layout", layout, ["dense", "sparse"])
-    return layout
+from ..data.dataset import Split, is_finite
+from ..errors import DataError, MisfitError, SpecError, unknown_name
+from ..io.header import KEY
+from ..io.write import write_tensors
+from ..population import recompute_batch_norm
+from .blueprint import Blueprint, Packed, State, Tempered, dense_state, hash_tensors, pack
+from .class_sets import ClassName, class_id, named
+from .evaluate import Score, evaluate_all, run_network
+from .fitting import check_fit, in_own_slots, needs_statistics
+from .manifest import Manifest, Provenance
+from .merge import (
+    METHODS,
+    LogitAverage,
+    Method,
+    add_weights,
+    check_keep,
+    check_weights,
+    fit_coefficients,
+    scale_weights,
+    ties_weights,
+)
 
 
 class Part(ABC):
     """A network with rewarded classes that can be put together with others: a `Specialist` or a `Composite`."""
 
-    basis: Basis
+    blueprint: Blueprint
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(
+            f"a {type(self).__name__} is frozen, so its {name!r} stays as it is; make another"
+        )
 
     @property
     @abstractmethod
@@ -42,7 +58,12 @@ class Part(ABC):
     @property
     @abstractmethod
     def digest(self) -> str:
-        """Hash of everything that decides what it computes."""
+        """Hash of everything that decides what it computes, its weights among it."""
+
+    @property
+    @abstractmethod
+    def manifest(self) -> Manifest:
+        """What its file says about it."""
 
     @abstractmethod
     def module(self) -> nn.Module:
@@ -64,12 +85,12 @@ class Part(ABC):
     @property
     def rewarded(self) -> tuple[int, ...]:
         """Ids of the classes it recognises."""
-        return tuple(sorted({number for part in self.specialists for number in part.rewarded}))
+        return tuple(sorted({number for member in self.specialists for number in member.rewarded}))
 
     @property
     def classes(self) -> tuple[str, ...]:
         """Names of all classes, rewarded or not."""
-        return self.basis.classes
+        return self.blueprint.classes
 
     @property
     def knows(self) -> str:
@@ -78,9 +99,7 @@ class Part(ABC):
 
     def __call__(self, x: Tensor) -> Tensor:
         """Return logits, divided by the temperature, for a batch of inputs."""
-        from .networks import batched, check_inputs
-
-        return batched(self._module, check_inputs(self.basis, x).to(next(self._module.parameters())))
+        return run_network(self._module, self.blueprint.check_inputs(x).to(next(self._module.parameters())))
 
     @cached_property
     def _module(self) -> nn.Module:
@@ -97,20 +116,32 @@ class Part(ABC):
         >>> (team[0] + team[1]).evaluate(data.test).rewarded
         (3, 8)
         """
-        from .networks import evaluate_all
-
         return evaluate_all([self], split, device=device)[0]
 
     def save(self, path: str | Path) -> Path:
-        """Write it to one ``.safetensors`` file; an existing file is replaced only when all is written."""
-        from .files import save
+        """Write it to one ``.safetensors`` file; an existing file is replaced only when all is written.
 
-        return save(self, path)
+        Raises
+        ------
+        DovetailError
+            When the file cannot be written; an existing one is left as it was.
+        """
+        tensors: State = {}
+        for number, specialist in enumerate(self.specialists):
+            for name, packed in specialist.weights.items():
+                if packed.positions is None:
+                    tensors[f"{number}/{name}"] = packed.values
+                else:
+                    tensors[f"{number}/{name}.values"] = packed.values
+                    tensors[f"{number}/{name}.positions"] = packed.positions
+        if isinstance(self, Composite):
+            tensors |= {f"merged/{name}": tensor for name, tensor in self.statistics.items()}
+        # A specialist may be in a composite twice, and safetensors refuses tensors that share memory.
+        apart = {name: tensor.clone() for name, tensor in tensors.items()}
+        return write_tensors(path, apart, {KEY: self.manifest.to_text()})
 
     def __add__(self, other: object) -> Composite:
-        from .compose import added
-
-        return added(self, other) if isinstance(other, Part) else NotImplemented
+        return add_parts([self, other]) if isinstance(other, Part) else NotImplemented
 
     def __radd__(self, other: object) -> Part:
         # sum() starts from 0.
@@ -121,3 +152,487 @@ class Part(ABC):
 
     def __hash__(self) -> int:
         return hash(self.digest)
+
+
+class Specialist(Part):
+    """A sparse network with rewarded classes; made by `train_specialists`, or opened from a file.
+
+    Attributes
+    ----------
+    blueprint : Blueprint
+        Network, classes and temperature.
+    rewarded : tuple of int
+        Ids of the classes it recognises.
+    weights : dict of str to Packed
+        Its parameters and buffers: the entries that are kept.
+    provenance : Provenance
+        Where it comes from.
+
+    Examples
+    --------
+    >>> import dovetail as dt
+    >>> three, eight = dt.train_specialists(dt.load("digits"), "mlp:32", [3, 8], epochs=2, progress=False)
+    >>> three
+    Specialist(3, digits, mlp:32, 95.1 % sparse, seed 0)
+    >>> three + eight
+    Composite(3, 8: sum of 2 specialists, mlp:32)
+    """
+
+    weights: Mapping[str, Packed]
+    provenance: Provenance
+    _rewarded: tuple[int, ...]
+
+    def __init__(
+        self,
+        blueprint: Blueprint,
+        rewarded: Iterable[int],
+        weights: Mapping[str, Packed],
+        provenance: Provenance,
+    ) -> None:
+        for name, packed in weights.items():
+            if packed.values.is_floating_point() and not is_finite(packed.values):
+                raise DataError(f"weights {name!r} of a specialist hold NaN or infinity; train it again")
+        vars(self).update(
+            blueprint=blueprint, _rewarded=tuple(rewarded), weights=dict(weights), provenance=provenance
+        )
+
+    @property
+    def rewarded(self) -> tuple[int, ...]:
+        """Ids of the classes it recognises."""
+        return self._rewarded
+
+    @property
+    def specialists(self) -> tuple[Specialist, ...]:
+        """Itself."""
+        return (self,)
+
+    @property
+    def seed(self) -> int:
+        """The seed it was trained from."""
+        return self.provenance.seed
+
+    @property
+    def sparsity(self) -> float:
+        """Share of its weights that are pruned."""
+        parameters = self.blueprint.parameter_names
+        kept = sum(self.weights[name].kept for name in parameters)
+        return 1 - kept / sum(self.weights[name].shape.numel() for name in parameters)
+
+    @property
+    def state(self) -> State:
+        """Its tensors with zeros where nothing is kept."""
+        return dense_state(self.weights)
+
+    @property
+    def masks(self) -> State:
+        """Which entries of each parameter are kept."""
+        return {name: self.weights[name].mask() for name in self.blueprint.parameter_names}
+
+    @cached_property
+    def digest(self) -> str:
+        """Hash of blueprint, rewarded classes, slots and weights."""
+        what = f"{self.blueprint.text} {list(self.rewarded)} {self.provenance.slots}".encode()
+        tensors = {f"{name} values": packed.values for name, packed in self.weights.items()}
+        tensors |= {
+            f"{name} positions": packed.positions
+            for name, packed in self.weights.items()
+            if packed.positions is not None
+        }
+        return hashlib.sha256(what + hash_tensors(tensors).encode()).hexdigest()[:32]
+
+    @property
+    def manifest(self) -> Manifest:
+        """What its file says about it."""
+        return Manifest(
+            "specialist",
+            self.blueprint,
+            [(self.rewarded, self.provenance)],
+            [self.sparsity],
+            digest=self.digest,
+        )
+
+    def module(self) -> nn.Module:
+        """Return an ordinary network in evaluation mode, which divides its logits by the temperature."""
+        return Tempered(self.blueprint.network(self.state), self.blueprint.temperature)
+
+    def state_dict(self, *, layout: Literal["dense", "sparse"] = "dense") -> State:
+        """Return its weights by name, as a network of the same spec takes them."""
+        if _checked_layout(layout) == "dense":
+            return self.state
+        return {name: packed.sparse() for name, packed in self.weights.items()}
+
+    def __repr__(self) -> str:
+        slots = ", in its slot" if self.provenance.slots else ""
+        return (
+            f"Specialist({self.knows}, {self.provenance.data}, {self.blueprint.net}, "
+            f"{100 * self.sparsity:.1f} % sparse, seed {self.seed}{slots})"
+        )
+
+
+class Composite(Part):
+    """Specialists put together by a method; made by ``+``, ``sum(team)`` or `compose`.
+
+    Members are kept in an order of their own, by class and content: in whatever order they were added, the
+    result is the same to the bit, and a composite from which one was taken out is the one that never had it.
+    ``==`` measures that: it compares the merged weights. Unlike `compose`, ``+`` does not warn of specialists that
+    will get in each other's way.
+
+    Attributes
+    ----------
+    specialists : tuple of Specialist
+        The members.
+    method : str
+        ``"sum"``, ``"logits"``, ``"ties"`` or ``"calibrated"``.
+    coefficients : tuple of float or None
+        For ``"calibrated"``, what each member's weights are multiplied by; for ``"logits"``, what each member's
+        logits weigh (None: all the same).
+    keep : float
+        For ``"ties"``, the share of weights that each member brings along.
+    inputs : Tensor or None
+        The unlabelled samples that coefficients or batch-norm statistics came from; files do not hold them (see
+        `with_inputs`).
+
+    Examples
+    --------
+    >>> import dovetail as dt
+    >>> a, b, c = dt.train_specialists(dt.load("digits"), "mlp:40", [0, 1, 2], slots=True, epochs=2, progress=False)
+    >>> a + b + c == c + a + b
+    True
+    >>> (a + b + c) - b == a + c
+    True
+    >>> (a + b + c).without(1)
+    Composite(0, 2: sum of 2 specialists, mlp:40, in slots)
+    """
+
+    method: Method
+    coefficients: tuple[float, ...] | None
+    keep: float
+    inputs: Tensor | None
+    _members: tuple[Specialist, ...]
+    _statistics: State | None
+
+    def __init__(
+        self,
+        specialists: Iterable[Specialist],
+        method: Method = "sum",
+        *,
+        coefficients: Sequence[float] | None = None,
+        keep: float = 1.0,
+        inputs: Tensor | None = None,
+        statistics: State | None = None,
+    ) -> None:
+        given = list(specialists)
+        if not given:
+            raise MisfitError("there is nothing to put together; give at least one specialist")
+        order = sorted(range(len(given)), key=lambda place: (given[place].rewarded, given[place].digest))
+        vars(self).update(
+            blueprint=given[0].blueprint,
+            method=method,
+            coefficients=None
+            if coefficients is None
+            else tuple(float(coefficients[place]) for place in order),
+            keep=float(keep),
+            inputs=inputs,
+            _members=tuple(given[place] for place in order),
+            _statistics=statistics,
+        )
+
+    @property
+    def specialists(self) -> tuple[Specialist, ...]:
+        """The members, in their fixed order."""
+        return self._members
+
+    def __len__(self) -> int:
+        return len(self._members)
+
+    def __repr__(self) -> str:
+        how = {"logits": "averaged logits", "ties": "TIES merge", "calibrated": "calibrated sum"}
+        slots = ", in slots" if in_own_slots(self._members) else ""
+        count = "1 specialist" if len(self) == 1 else f"{len(self)} specialists"
+        return (
+            f"Composite({self.knows}: {how.get(self.method, 'sum')} of {count}, {self.blueprint.net}{slots})"
+        )
+
+    @property
+    def shares(self) -> tuple[float, ...]:
+        """What each member's logits weigh in the average; they add up to 1."""
+        total = sum(self.weights)
+        return tuple(weight / total for weight in self.weights)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is a sum that needed nothing but the weights."""
+        return self.method == "sum" and self.inputs is None and not self._statistics
+
+    @property
+    def weights(self) -> tuple[float, ...]:
+        """What each member counts, before the weights of an average are made to add up to 1."""
+        return self.coefficients or (1.0,) * len(self)
+
+    @cached_property
+    def stored_digest(self) -> str:
+        """Hash of what its file holds: members, method and batch-norm statistics."""
+        members = [member.digest for member in self._members]
+        statistics = hash_tensors(self.statistics) if self.statistics else ""
+        what = json.dumps([members, self.method, self.coefficients, self.keep, statistics])
+        return hashlib.sha256(what.encode()).hexdigest()[:32]
+
+    @cached_property
+    def digest(self) -> str:
+        """Hash of members, method, and the weights that they are merged to."""
+        what = self.stored_digest + hash_tensors(self.state_dict())
+        return hashlib.sha256(what.encode()).hexdigest()[:32]
+
+    @property
+    def manifest(self) -> Manifest:
+        """What its file says about it."""
+        return Manifest(
+            "composite",
+            self.blueprint,
+            [(member.rewarded, member.provenance) for member in self._members],
+            [member.sparsity for member in self._members],
+            self.method,
+            self.coefficients,
+            self.keep,
+            self.stored_digest,
+        )
+
+    @cached_property
+    def statistics(self) -> State:
+        """Batch-norm statistics of the merged network, where there are any and members share units."""
+        if self._statistics is not None:
+            return self._statistics
+        if self.inputs is None or not needs_statistics(self._members, self.method):
+            return {}
+        network = self.blueprint.network(self._merged())
+        recompute_batch_norm(network, self.inputs.to(next(network.parameters())))
+        return {name: buffer.clone() for name, buffer in network.named_buffers()}
+
+    def state_dict(self, *, layout: Literal["dense", "sparse"] = "dense") -> State:
+        """Return the merged weights by name, as a network of the same spec takes them.
+
+        Averaged logits are several networks; their tensors come with the member's number in front, as in
+        `module`.
+        """
+        if self.method == "logits":
+            return {
+                f"networks.{number}.{name}": tensor
+                for number, member in enumerate(self._members)
+                for name, tensor in member.state_dict(layout=layout).items()
+            }
+        state = {**self._merged(), **self.statistics}
+        if _checked_layout(layout) == "dense":
+            return state
+        masks = [member.masks for member in self._members]
+        kept = {name: torch.stack([mask[name] for mask in masks]).any(0) for name in masks[0]}
+        return {name: pack(tensor, kept.get(name)).sparse() for name, tensor in state.items()}
+
+    def module(self) -> nn.Module:
+        """Return an ordinary network in evaluation mode, which divides its logits by the temperature."""
+        if self.method == "logits":
+            networks = [self.blueprint.network(member.state) for member in self._members]
+            return LogitAverage(networks, self.shares, self.blueprint.temperature)
+        return Tempered(self.blueprint.network(self.state_dict()), self.blueprint.temperature)
+
+    def _merged(self) -> State:
+        states = [member.state for member in self._members]
+        merged = add_weights(states)
+        if self.method == "sum":
+            return merged
+        # Batch-norm statistics are no weights: in slots each unit has its own, else they are recomputed.
+        names = self.blueprint.parameter_names
+        weights = [{name: state[name] for name in names} for state in states]
+        if self.method == "ties":
+            return merged | ties_weights(weights, self.keep)
+        return merged | scale_weights(weights, self.weights)
+
+    def with_inputs(self, inputs: Tensor) -> Composite:
+        """Return the same composite with unlabelled samples to fit or normalise other members on.
+
+        Files hold no samples: one that was opened needs them before members are added to it or taken out, where
+        coefficients or batch-norm statistics have to be found anew.
+        """
+        self.blueprint.check_inputs(inputs)
+        return Composite(
+            self._members,
+            self.method,
+            coefficients=self.coefficients,
+            keep=self.keep,
+            inputs=inputs,
+            statistics=self.statistics,
+        )
+
+    def of(
+        self,
+        specialists: Iterable[Specialist],
+        *,
+        weights: Sequence[float] | None = None,
+        force: bool = False,
+    ) -> Composite:
+        """Return other specialists composed in the same way as this one.
+
+        Parameters
+        ----------
+        specialists : iterable of Specialist
+            The new members.
+        weights : sequence of float, optional
+            For averaged logits: what each counts. By default what it counts here, 1 for new ones.
+        force : bool
+            As for `compose`.
+        """
+        members = list(specialists)
+        if self.inputs is None and (self.method == "calibrated" or self._statistics):
+            raise SpecError(
+                f"{self!r} came from a file, which holds no samples to fit or normalise other members on; give it "
+                "unlabelled samples first: composite.with_inputs(samples)"
+            )
+        if weights is None and self.coefficients and self.method == "logits":
+            known = {m.digest: w for m, w in zip(self._members, self.coefficients, strict=True)}
+            weights = [known.get(member.digest, 1.0) for member in members]
+        return compose_quietly(
+            members, self.method, weights=weights, inputs=self.inputs, keep=self.keep, force=force
+        )
+
+    def __sub__(self, other: object) -> Composite:
+        if not isinstance(other, Part):
+            return NotImplemented
+        left = list(self._members)
+        for specialist in other.specialists:
+            if specialist not in left:
+                often = " as often as that" if specialist in self._members else ""
+                raise MisfitError(f"{specialist!r} is not in {self!r}{often}, so it cannot be taken out")
+            left.remove(specialist)
+        return self._of_those_left(left, f"{other!r}")
+
+    def without(self, *classes: ClassName) -> Composite:
+        """Return the composite without the specialists of some classes, given by id or name.
+
+        Raises
+        ------
+        MisfitError
+            When no member has such a class, or its specialist also has classes that are to stay.
+        """
+        gone = {class_id(name, self.classes) for name in classes}
+        for number in sorted(gone):
+            owners = [member for member in self._members if number in member.rewarded]
+            if not owners:
+                raise MisfitError(f"no specialist of {self!r} has class {self.classes[number]}")
+            for owner in owners:
+                others = sorted(set(owner.rewarded) - gone)
+                if others:
+                    names = ", ".join(self.classes[other] for other in others)
+                    raise MisfitError(
+                        f"{owner!r} has class {self.classes[number]} together with {names}; drop all of them, or "
+                        "replace it by one that has only those"
+                    )
+        left = [member for member in self._members if not gone & set(member.rewarded)]
+        return self._of_those_left(
+            left, f"classes {', '.join(self.classes[number] for number in sorted(gone))}"
+        )
+
+    def replace(self, old: Specialist, new: Specialist, *, force: bool = False) -> Composite:
+        """Return the composite with one specialist in the place of another."""
+        if old not in self._members:
+            raise MisfitError(f"{old!r} is not in {self!r}, so it cannot be replaced")
+        members = [new if member == old else member for member in self._members]
+        return self.of(members, weights=self.coefficients if self.method == "logits" else None, force=force)
+
+    def _of_those_left(self, left: list[Specialist], gone: str) -> Composite:
+        if not left:
+            raise MisfitError(f"nothing is left of {self!r} without {gone}")
+        return self.of(left, force=True)  # what fitted, or was forced, still does without some
+
+
+def add_parts(parts: Sequence[Part], *, force: bool = False) -> Composite:
+    """Return the sum of parts: a plain one, or composed as those among them that were composed otherwise.
+
+    A plain sum takes on the method of what it is added to, so the order of adding does not matter.
+
+    Parameters
+    ----------
+    parts : sequence of Part
+        What to add; composites count as their specialists.
+    force : bool
+        As for `compose`.
+    """
+    others = [part for part in parts if isinstance(part, Composite) and not part.is_plain]
+    for other in others[1:]:
+        if clash := _other_way(others[0], other):
+            raise SpecError(
+                f"these were composed differently ({clash}); put all their specialists together with compose(...)"
+            )
+    members = [specialist for part in parts for specialist in part.specialists]
+    if not others:
+        return compose_quietly(members, force=force)
+    weights = None
+    if others[0].method == "logits" and any(part.coefficients for part in others):
+        weights = [
+            weight for part in parts for weight in (part.weights if isinstance(part, Composite) else (1.0,))
+        ]
+    return others[0].of(members, weights=weights, force=force)
+
+
+def _other_way(first: Composite, second: Composite) -> str | None:
+    """Return in what two composites were made differently, if at all."""
+    if first.method != second.method:
+        return f"methods {first.method!r} and {second.method!r}"
+    if first.keep != second.keep:
+        return f"keep {first.keep} and {second.keep}"
+    a, b = first.inputs, second.inputs
+    same = a is b or (
+        a is not None and b is not None and a.shape == b.shape and bool((a == b.to(a.device)).all())
+    )
+    return None if same else "with other inputs"
+
+
+def compose_quietly(
+    members: Sequence[Specialist],
+    method: Method = "sum",
+    *,
+    weights: Sequence[float] | None = None,
+    inputs: Tensor | None = None,
+    keep: float = 1.0,
+    force: bool = False,
+) -> Composite:
+    """Return what `compose` does, without a word about how wise it is."""
+    if not members:
+        raise MisfitError("there is nothing to put together; give at least one specialist")
+    if method not in METHODS:
+        raise unknown_name("method", method, METHODS)
+    if weights is not None and method != "logits":
+        raise SpecError(f"weights are for method 'logits'; {method!r} takes none")
+    if keep != 1 and method != "ties":
+        raise SpecError(f"keep is for method 'ties'; {method!r} keeps everything")
+    check_keep(keep)
+    check_fit(members, force=force)
+    blueprint = members[0].blueprint
+    if inputs is not None:
+        blueprint.check_inputs(inputs)
+    if inputs is None and needs_statistics(members, method):
+        raise SpecError(
+            f"{blueprint.net} has batch norm, whose statistics must be recomputed after a merge; pass unlabelled "
+            "samples as inputs= (--inputs DATA)"
+        )
+    if method == "logits":
+        if weights is not None:
+            check_weights(weights, len(members))
+        return Composite(members, method, coefficients=weights)
+    if method != "calibrated":
+        return Composite(
+            members, method, keep=keep, inputs=inputs if needs_statistics(members, method) else None
+        )
+    if inputs is None:
+        raise SpecError(
+            "method 'calibrated' needs unlabelled samples to fit its coefficients on; pass inputs= (--inputs DATA)"
+        )
+    ordered = Composite(members).specialists
+    coefficients = (1.0,) * len(ordered)
+    if not in_own_slots(ordered):  # in slots there is nothing to mend
+        coefficients = fit_coefficients(blueprint, [member.state for member in ordered], inputs)
+    return Composite(ordered, method, coefficients=coefficients, inputs=inputs)
+
+
+def _checked_layout(layout: str) -> str:
+    if layout not in ("dense", "sparse"):
+        raise unknown_name("layout", layout, ["dense", "sparse"])
+    return layout

@@ -7,25 +7,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, get_args
+
+from torch import Tensor
 
 from ..errors import unknown_name
 from ..plotting import GREY, line_colours, new_axes, plain_frame
-from .connectivity import TOLERANCE
-from .plot_style import (
-    HISTORY_LABELS,
-    MOST_COUNTS,
-    MOST_NAMES,
-    NOTHING_TO_SHOW,
-    OTHER_COLOUR,
-    PER_CLASS_LABELS,
-    REWARDED_COLOUR,
-    PerClass,
-    per_class_values,
-    row_shares,
-    shortened,
-    spread,
-)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,8 +22,32 @@ if TYPE_CHECKING:
     from ..population import History
     from .audit import DropAudit
     from .connectivity import Connectivity
+    from .evaluate import Score
     from .merge_curve import MergeCurve
-    from .score import Score
+
+
+PerClass = Literal["accuracy", "entropy", "leakage"]
+
+REWARDED_COLOUR, OTHER_COLOUR = "#E69F00", "#0072B2"
+
+MOST_COUNTS = 12
+"""Classes up to which a confusion matrix has its counts written in."""
+MOST_NAMES = 25
+"""Classes, or curves, up to which every one has its name beside it."""
+
+NOTHING_TO_SHOW = "no class has a value"
+
+PER_CLASS_LABELS = {
+    "accuracy": "accuracy (share of samples)",
+    "entropy": "mean entropy (nats)",
+    "leakage": "leakage (probability beyond |R|/|C|)",
+}
+HISTORY_LABELS = {
+    "rewarded_accuracy": "rewarded accuracy (share of samples)",
+    "entropy": "entropy on other classes (nats)",
+    "loss": "validation loss (nats)",
+    "train_loss": "training loss (nats)",
+}
 
 
 def plot_confusion(score: Score, ax: Axes | None = None) -> Axes:
@@ -45,7 +56,7 @@ def plot_confusion(score: Score, ax: Axes | None = None) -> Axes:
     Examples
     --------
     >>> import torch
-    >>> from dovetail.specialists.score import score_logits
+    >>> from dovetail.specialists.evaluate import score_logits
     >>> (score,) = score_logits(torch.eye(3)[None] * 9, torch.arange(3), [(0, 1)], ["a", "b", "c"])
     >>> plot_confusion(score).get_ylabel()
     'true class'
@@ -82,7 +93,7 @@ def plot_per_class(score: Score, what: PerClass = "accuracy", ax: Axes | None = 
     Examples
     --------
     >>> import torch
-    >>> from dovetail.specialists.score import score_logits
+    >>> from dovetail.specialists.evaluate import score_logits
     >>> (score,) = score_logits(torch.eye(3)[None] * 9, torch.arange(3), [(0, 1)], ["a", "b", "c"])
     >>> len(plot_per_class(score, "accuracy").patches)
     3
@@ -125,7 +136,7 @@ def plot_reliability(score: Score, ax: Axes | None = None) -> Axes:
     Examples
     --------
     >>> import torch
-    >>> from dovetail.specialists.score import score_logits
+    >>> from dovetail.specialists.evaluate import score_logits
     >>> (score,) = score_logits(torch.eye(3)[None] * 9, torch.arange(3), [(0, 1)], ["a", "b", "c"])
     >>> plot_reliability(score).get_title()
     'expected calibration error 0.000'
@@ -169,7 +180,8 @@ def plot_connectivity(paths: Sequence[Connectivity], ax: Axes | None = None) -> 
         ax.plot(path.t.numpy(), path.relative.numpy(), color=colour)[0]
         for path, colour in zip(paths, line_colours(len(paths)), strict=True)
     ]
-    _reference_line(ax, TOLERANCE, f"tolerance: {TOLERANCE:g} %")
+    for tolerance in {path.tolerance for path in paths}:
+        _reference_line(ax, tolerance, f"tolerance: {tolerance:g} %")
     if len(names) == 1:
         ax.set_title(names[0], parse_math=False)
     elif len(names) <= MOST_NAMES:
@@ -218,11 +230,9 @@ def plot_probes(audit: DropAudit, ax: Axes | None = None) -> Axes:
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['composite without it', 'raw inputs']
     """
-    from .audit import WITHOUT
-
     ax = ax or new_axes()
     names, values = list(audit.probes), list(audit.probes.values())
-    colours = [REWARDED_COLOUR if name == WITHOUT else OTHER_COLOUR for name in names]
+    colours = [REWARDED_COLOUR if name == audit.without else OTHER_COLOUR for name in names]
     bars = ax.barh(range(len(names)), [value - 0.5 for value in values], left=0.5, color=colours)
     ax.bar_label(bars, [f"{value:.3f}" for value in values], padding=3)
     ax.set_yticks(range(len(names)), names, parse_math=False)
@@ -294,3 +304,59 @@ def _name_classes(axis: Axis, score: Score) -> None:
         axis.set_tick_params(rotation=90)
     for number, label in zip(shown, axis.get_ticklabels(), strict=True):
         label.set_fontweight("bold" if number in score.rewarded else "normal")
+
+
+def shortened(text: str, most: int = 18) -> str:
+    """Return a text with its middle left out where it is too long to stand in a picture.
+
+    Examples
+    --------
+    >>> shortened("0, 1, 2, 3, 4, 5, 6, 7, 8")
+    '0, 1, 2, … 6, 7, 8'
+    """
+    if len(text) <= most:
+        return text
+    end = (most - 2) // 2
+    return f"{text[: most - 2 - end].rstrip()} … {text[-end:].lstrip(' ,')}"
+
+
+def row_shares(counts: Tensor) -> Tensor:
+    """Return counts as shares of their row; 0 in a row without any.
+
+    Examples
+    --------
+    >>> import torch
+    >>> row_shares(torch.tensor([[3, 1], [0, 0]]))
+    tensor([[0.7500, 0.2500],
+            [0.0000, 0.0000]], dtype=torch.float64)
+    """
+    return counts.double() / counts.sum(1, keepdim=True).clamp(min=1)
+
+
+def spread(runs: Tensor) -> Tensor:
+    """Return the sd over runs, the first dimension; 0 when there is only one.
+
+    Examples
+    --------
+    >>> import torch
+    >>> spread(torch.tensor([[1.0, 2.0], [1.0, 4.0]]))
+    tensor([0.0000, 1.4142])
+    """
+    return runs.std(0) if len(runs) > 1 else runs[0] * 0
+
+
+def per_class_values(score: Score, what: PerClass) -> list[float]:
+    """Return a value for each class, NaN where there is none.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from dovetail.specialists.evaluate import score_logits
+    >>> (score,) = score_logits(torch.eye(3)[None] * 9, torch.arange(3), [(0, 1)], ["a", "b", "c"])
+    >>> per_class_values(score, "accuracy")
+    [1.0, 1.0, 1.0]
+    """
+    if what not in get_args(PerClass):
+        raise unknown_name("value of a class", what, get_args(PerClass))
+    values = {"accuracy": score.class_accuracy, "entropy": score.class_entropy, "leakage": score.leakage}
+    return [float(value) for value in values[what]]

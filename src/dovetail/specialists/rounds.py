@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import partial
 
-import torch
 from torch import Tensor, nn
 
 from ..data.dataset import Dataset
@@ -124,18 +123,3 @@ def prunable(network: nn.Module) -> list[str]:
         if isinstance(module, layers)
         for name, _ in module.named_parameters(recurse=False)
     ]
-
-
-def one_hot_sets(sets: list[tuple[int, ...]], classes: int) -> Tensor:
-    """Return class sets as rows of 0/1.
-
-    Examples
-    --------
-    >>> one_hot_sets([(0,), (1, 2)], 3).int()
-    tensor([[1, 0, 0],
-            [0, 1, 1]], dtype=torch.int32)
-    """
-    rows = torch.zeros(len(sets), classes, dtype=torch.bool)
-    for row, ids in zip(rows, sets, strict=True):
-        row[list(ids)] = True
-    return rows

@@ -4,25 +4,29 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, overload
 
 import torch
 
-from ..data.dataset import Dataset
+from ..data.dataset import Dataset, Split
 from ..errors import DataError, SpecError
 from ..nets import NetSpec, build_net, net_builder
 from ..population import History, Population
-from .basis import Basis, hash_tensors
-from .class_sets import ClassName, ClassSet, class_sets, named
-from .folder import file_name, find_trained, make_folder
+from .blueprint import Blueprint, hash_tensors
+from .class_sets import ClassName, ClassSet, class_sets, named, one_hot_sets
+from .evaluate import Score, evaluate_all
+from .files import file_name, find_trained, make_folder
 from .layouts import Member, layouts
-from .rounds import one_hot_sets, train_rounds
+from .manifest import Provenance
+from .part import Specialist
+from .rounds import train_rounds
 from .settings import settle
-from .specialist import Record, Specialist
-from .team import Team
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def train_specialists(
@@ -150,15 +154,15 @@ def train_specialists(
     if not chosen:
         raise SpecError("seeds is empty; leave it out for seed 0")
     members = [(number, ids) for number in chosen for ids in sets]
-    basis = Basis(settings.net, data.input_shape, data.classes, settings.temperature)
-    starts = {number: start_hash(basis, number) for number in dict.fromkeys(chosen)}
+    blueprint = Blueprint(settings.net, data.input_shape, data.classes, settings.temperature)
+    starts = {number: start_hash(blueprint, number) for number in dict.fromkeys(chosen)}
     made: dict[Member, Specialist] = {}
     if folder is not None:
         folder = make_folder(folder)
-        made = find_trained(folder, members, data, basis, settings, replace=replace)
+        made = find_trained(folder, members, data, blueprint, settings, replace=replace)
     histories: list[History] = []
     missing = [member for member in dict.fromkeys(members) if member not in made]
-    for layout, group in layouts(basis, missing, slots=slots):
+    for layout, group in layouts(blueprint, missing, slots=slots):
         build = net_builder(layout.net, data.input_shape, data.outputs)
         population = Population(build, [number for number, _ in group], device=device)
         layout.prepare(population, group)
@@ -166,20 +170,20 @@ def train_specialists(
         done = train_rounds(population, data, rows, settings, at_once=at_once, progress=progress)
         histories += done
         for row, (number, ids) in enumerate(group):
-            record = Record(
+            provenance = Provenance(
                 number, starts[number], loss, slots, data.name, data.fingerprint,
                 settings.to_json(), _last_metrics(done[-1], row),
             )  # fmt: skip
-            made[number, ids] = Specialist(basis, ids, layout.packed(population, row, ids), record)
+            made[number, ids] = Specialist(blueprint, ids, layout.packed(population, row, ids), provenance)
             if folder is not None:
                 made[number, ids].save(folder / file_name(data.name, ids, number))
     return Team([made[member] for member in members], histories, time.perf_counter() - begun)
 
 
 @lru_cache(maxsize=64)
-def start_hash(basis: Basis, seed: int) -> str:
+def start_hash(blueprint: Blueprint, seed: int) -> str:
     """Return the hash of θ0: the initial weights of the full network with this seed."""
-    network = build_net(basis.net, basis.input_shape, len(basis.classes), seed=seed)
+    network = build_net(blueprint.net, blueprint.input_shape, len(blueprint.classes), seed=seed)
     return hash_tensors(dict(network.named_parameters()))
 
 
@@ -198,3 +202,85 @@ def _check_samples(data: Dataset, sets: Sequence[ClassSet]) -> None:
         empty = [number for number in wanted if not counts[number]]
         if empty:
             raise DataError(f"{data.name} has no {name} samples of class {named(empty, data.classes)}")
+
+
+class Team(Sequence[Specialist]):
+    """A list of specialists, by seed and then in the order of the rewarded sets.
+
+    Attributes
+    ----------
+    histories : list of History
+        How training went: one for each round (in slots, for each size of set and round). Empty for teams put
+        together by hand.
+    seconds : float
+        How long training took.
+
+    Examples
+    --------
+    >>> import dovetail as dt
+    >>> team = dt.train_specialists(dt.load("digits"), "mlp:32", [3, 8], seeds=[0, 1], epochs=2, progress=False)
+    >>> len(team), [part.seed for part in team]
+    (4, [0, 0, 1, 1])
+    >>> [part.rewarded for part in team.of_seed(1)]
+    [(3,), (8,)]
+    """
+
+    def __init__(
+        self, specialists: Iterable[Specialist], histories: Iterable[History] = (), seconds: float = 0.0
+    ) -> None:
+        self._specialists = list(specialists)
+        self.histories = list(histories)
+        self.seconds = seconds
+
+    @overload
+    def __getitem__(self, place: int) -> Specialist: ...
+    @overload
+    def __getitem__(self, place: slice) -> Team: ...
+    def __getitem__(self, place: int | slice) -> Specialist | Team:
+        if isinstance(place, slice):
+            return Team(self._specialists[place])
+        return self._specialists[place]
+
+    def __len__(self) -> int:
+        return len(self._specialists)
+
+    def __iter__(self) -> Iterator[Specialist]:
+        return iter(self._specialists)
+
+    def __repr__(self) -> str:
+        if not self:
+            return "Team()"
+        seeds = f", {len(self.seeds)} seeds" if len(self.seeds) > 1 else ""
+        return f"Team({len(self)} specialists on {self[0].provenance.data}, {self[0].blueprint.net}{seeds})"
+
+    @property
+    def seeds(self) -> tuple[int, ...]:
+        """The seeds that occur."""
+        return tuple(dict.fromkeys(part.seed for part in self))
+
+    def of_seed(self, seed: int) -> Team:
+        """Return the specialists of one seed, which share their θ0."""
+        return Team(part for part in self if part.seed == seed)
+
+    def evaluate(self, split: Split, *, device: torch.device | str | None = None) -> list[Score]:
+        """Measure every specialist on a split, together."""
+        return evaluate_all(self._specialists, split, device=device)
+
+    def to_frame(self, split: Split | None = None) -> pd.DataFrame:
+        """Return a table with a row per specialist; with a split, what each scores on it."""
+        import pandas as pd
+
+        table = pd.DataFrame(
+            {
+                "classes": [part.knows for part in self],
+                "seed": [part.seed for part in self],
+                "loss": [part.provenance.loss for part in self],
+                "sparsity": [part.sparsity for part in self],
+            }
+        )
+        if split is not None:
+            scores = self.evaluate(split)
+            table["rewarded_accuracy"] = [score.rewarded_accuracy for score in scores]
+            table["entropy"] = [score.entropy for score in scores]
+            table["leakage"] = [float(score.leakage.nanmean()) for score in scores]
+        return table

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from ..data import Split, load_here
 from ..data.dataset import Task
-from ..specialists.calibrate import some_of
+from ..specialists.merge import some_of
 from .cache import Cache
 
 if TYPE_CHECKING:

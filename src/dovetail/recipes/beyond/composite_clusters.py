@@ -13,8 +13,7 @@ from ...data import load
 from ...data.dataset import Dataset
 from ...prune import density
 from ...specialists import train_specialists
-from ...specialists.composite import Composite
-from ...specialists.part import Part
+from ...specialists.part import Composite, Part
 from ..cluster.data_sizes import data_size
 from ..cluster.fewer_samples import first_samples
 from ..cluster.measuring import clustering_seconds

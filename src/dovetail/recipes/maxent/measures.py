@@ -10,7 +10,7 @@ import torch
 
 from ...data.dataset import Dataset, Split
 from ...specialists import Part, Score, Specialist, Team, evaluate_all, merge_curve
-from ...specialists.compose import compose_quietly
+from ...specialists.part import compose_quietly
 from ..unit import plain_numbers
 from .paths import Ends, relative_losses
 
@@ -158,4 +158,4 @@ def _on_device(part: Specialist, device: torch.device) -> Specialist:
         )
         for name, packed in part.weights.items()
     }
-    return Specialist(part.basis, part.rewarded, weights, part.record)
+    return Specialist(part.blueprint, part.rewarded, weights, part.provenance)

@@ -11,9 +11,9 @@ from torch import Tensor
 from ...data.dataset import Split
 from ...population import Population
 from ...specialists import Part
+from ...specialists.class_sets import one_hot_sets
 from ...specialists.connectivity import path
 from ...specialists.objectives import max_entropy
-from ...specialists.rounds import one_hot_sets
 
 _STACK_BYTES = {"cpu": 64 * 2**20, "cuda": 2 * 2**30}
 """How much the weights of networks that are measured together may take."""
@@ -51,16 +51,18 @@ def relative_losses(ends: Sequence[Ends], split: Split, *, points: int, device: 
             name: torch.cat([_mixed(a[name], b[name], ours, theirs) for a, b in states])
             for name in states[0][0]
         }
-        basis = some[0][0].basis
-        population = Population(basis.builder, [0] * (2 * points * len(some)), device=device).start_from(
+        blueprint = some[0][0].blueprint
+        population = Population(blueprint.builder, [0] * (2 * points * len(some)), device=device).start_from(
             mixed
         )
         known = [tuple({*first.rewarded, *second.rewarded}) for first, second in some]
         loss = population.evaluate(
             split,
-            objective=partial(max_entropy, temperature=basis.temperature),
+            objective=partial(max_entropy, temperature=blueprint.temperature),
             metrics={},
-            per_member={"rewarded": one_hot_sets(known, len(basis.classes)).repeat_interleave(2 * points, 0)},
+            per_member={
+                "rewarded": one_hot_sets(known, len(blueprint.classes)).repeat_interleave(2 * points, 0)
+            },
         )["loss"]
         losses.append(loss.reshape(len(some), 2 * points))
     loss = torch.cat(losses)

@@ -67,7 +67,7 @@ def _tests(rows: Sequence[tuple[Condition, Row]]) -> Table:
     """Return Welch's tests between losses, for groups that are alike in all else."""
     import pandas as pd
 
-    from ...specialists import welch
+    from ...statistics import welch
 
     found = []
     for labels, group in groupby(

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ...specialists import Composite, Connectivity, MergeCurve, Part, Score, Specialist
-from ...specialists.connectivity import TOLERANCE
 from ..chart_frame import chart_content
 from ..charts import confusion_chart, connectivity_chart, merge_curve_chart
 from ..page import Page, json_in_html
@@ -108,12 +107,12 @@ def add_composites(
 
 
 def _row(part: Specialist, scores: Mapping[Part, Score]) -> dict[str, object]:
-    score, known = scores.get(part), part.record.metrics
+    score, known = scores.get(part), part.provenance.metrics
     return {
         "classes": part.knows,
         "seed": part.seed,
-        "loss": part.record.loss,
-        "slot": part.record.slots,
+        "loss": part.provenance.loss,
+        "slot": part.provenance.slots,
         "sparsity": part.sparsity,
         "accuracy": score.rewarded_accuracy if score else known.get("rewarded_accuracy"),
         "entropy": score.entropy if score else known.get("entropy"),
@@ -179,7 +178,7 @@ def add_paths(
     page.text(
         "Walking from what is merged so far over the sum to the next specialist, the loss (for the classes of both) "
         "should not rise above the straight line between the ends. Below 0 it is lower than the line, which is good; "
-        f"more than {TOLERANCE:g} % above it is a barrier."
+        f"more than {Connectivity.tolerance:g} % above it is a barrier."
     )
     page.charts(
         {name: connectivity_chart(paths) for name, paths in steps.items()},

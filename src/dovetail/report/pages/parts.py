@@ -9,7 +9,7 @@ from ...errors import DataError
 from ...io.provenance import hardware, versions
 from ...population.progress import FitProgress
 from ...specialists import Composite, Part, Score, Specialist
-from ...specialists.suitable_data import check_data, data_note
+from ...specialists.fitting import check_data, data_note
 from ..page import Page
 from ..sources import PartsSource
 from ..team_measures import STEPS, TeamMeasures, measure_team, teams_of
@@ -67,14 +67,14 @@ def _measured(
         for name, team in chosen:
             try:
                 # What a file says is a name: options in it could ask for any amount of generated data.
-                dataset = wanted or load_here(team[0].record.data)
-                check_data(team[0].basis, dataset)
+                dataset = wanted or load_here(team[0].provenance.data)
+                check_data(team[0].blueprint, dataset)
             except DataError as error:
                 if len(chosen) == 1 and wanted:
                     raise
                 notes.append(f"Not measured ({name}): {error}.{'' if wanted else _OTHER_DATA}")
                 continue
-            if note := data_note(team[0].record, dataset):
+            if note := data_note(team[0].provenance, dataset):
                 notes.append(f"Measured ({name}), but {note}.{'' if wanted else _OTHER_DATA}")
             mine = [part for part in composites if _is_of(part, team)]
             found.append(
@@ -96,9 +96,9 @@ def _named_data(text: str) -> Dataset:
 
 
 def _is_of(composite: Composite, team: Sequence[Specialist]) -> bool:
-    """Whether a composite is measured beside a team: it has the same basis and data."""
+    """Whether a composite is measured beside a team: it has the same blueprint and data."""
     first, other = composite.specialists[0], team[0]
-    return (first.basis, first.record.fingerprint) == (other.basis, other.record.fingerprint)
+    return (first.blueprint, first.provenance.fingerprint) == (other.blueprint, other.provenance.fingerprint)
 
 
 def _composites(source: PartsSource, measured: Sequence[TeamMeasures]) -> dict[str, Part]:
@@ -146,7 +146,7 @@ def _intro(source: PartsSource, measured: Sequence[TeamMeasures]) -> str:
     first = source.specialists[0]
     text = (
         "Each specialist is a sparse network that is right on its own classes and undecided on all others; specialists "
-        f"are put together by adding their weights. Network {first.basis.net}, data {first.record.data}, "
+        f"are put together by adding their weights. Network {first.blueprint.net}, data {first.provenance.data}, "
         f"{len(first.classes)} classes."
     )
     for team in measured:
@@ -158,16 +158,16 @@ def _facts(source: PartsSource, measured: Sequence[TeamMeasures]) -> dict[str, o
     """Return what all files say alike, or the few values that occur."""
     parts = source.specialists
     facts: dict[str, list[object]] = {
-        "network": [str(part.basis.net) for part in parts],
-        "input shape": [" × ".join(map(str, part.basis.input_shape)) for part in parts],
-        "temperature": [part.basis.temperature for part in parts],
-        "data": [part.record.data for part in parts],
-        "data fingerprint": [part.record.fingerprint for part in parts],
+        "network": [str(part.blueprint.net) for part in parts],
+        "input shape": [" × ".join(map(str, part.blueprint.input_shape)) for part in parts],
+        "temperature": [part.blueprint.temperature for part in parts],
+        "data": [part.provenance.data for part in parts],
+        "data fingerprint": [part.provenance.fingerprint for part in parts],
         "seeds": [part.seed for part in parts],
-        "θ0 (hash)": [part.record.start[:16] for part in parts],
+        "θ0 (hash)": [part.provenance.start[:16] for part in parts],
     }
     for part in parts:
-        for name, value in part.record.training.items():
+        for name, value in part.provenance.training.items():
             if name not in ("net", "temperature"):
                 # In slots weights are 0 without being pruned, and specialists are sparser than was asked for.
                 facts.setdefault("sparsity asked for" if name == "sparsity" else name, []).append(value)

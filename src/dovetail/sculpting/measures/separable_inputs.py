@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, TypeAlias
 import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from ...data.boolean import BooleanTask, Planted
 from ...errors import DataError, ShapeError, SpecError
 from ...graph.dense import DenseNetwork
+from ...statistics import welch
 from .structure import path_products
 
 if TYPE_CHECKING:
@@ -27,9 +27,6 @@ if TYPE_CHECKING:
 
 Group: TypeAlias = tuple[Collection[int], Collection[int]]
 """Inputs, and the outputs that use them; both count from 0."""
-
-_ROUNDING = 1e-12
-"""Differences this small, beside the largest path product, come from rounding."""
 
 
 @dataclass(frozen=True)
@@ -185,27 +182,8 @@ def _test(
             f"inputs {columns} with outputs {own} give {len(values[1])} path products, and {len(values[0])} with the "
             f"other outputs; a test of means needs two or more of each"
         )
-    t, p_value = _welch_less(*values)
+    found = welch(values[0], values[1], "less")
     means = [float(sample.mean()) for sample in values]
-    return GroupTest(tuple(columns), tuple(own), means[1], means[0], t, p_value, rejected=p_value < alpha)
-
-
-def _welch_less(first: NDArray[np.float64], second: NDArray[np.float64]) -> tuple[float, float]:
-    """Return Welch's t, and p for the alternative that the first mean is lower."""
-    scale = max(first.max(), second.max())
-    if scale == 0:
-        return 0.0, 0.5
-    samples = [values / scale for values in (first, second)]
-    # From rounding alone, equal values can have a spread, and equal means a difference.
-    spreads = [0.0 if np.ptp(sample) < _ROUNDING else float(sample.std(ddof=1)) for sample in samples]
-    difference = float(samples[0].mean() - samples[1].mean())
-    if not any(spreads):
-        if abs(difference) < _ROUNDING:
-            return 0.0, 0.5
-        return (-np.inf, 0.0) if difference < 0 else (np.inf, 1.0)
-    one, two = (
-        (float(sample.mean()), spread, len(sample)) for sample, spread in zip(samples, spreads, strict=True)
+    return GroupTest(
+        tuple(columns), tuple(own), means[1], means[0], found.statistic, found.p_value, found.p_value < alpha
     )
-    # Not ttest_ind: it warns about samples without spread, which are no fault here.
-    found = stats.ttest_ind_from_stats(*one, *two, equal_var=False, alternative="less")
-    return float(found.statistic), float(found.pvalue)

@@ -14,10 +14,10 @@ from ...data import presence
 from ...report.chart_frame import chart_content
 from ...report.charts import confusion_chart, per_class_chart
 from ...specialists import Composite
-from ...specialists.score import Score
+from ...specialists.evaluate import Score
 from .bench import Measured
 from .composing import ABOUT, FitTable, offered
-from .groups import Group, group_specialists, record_of
+from .groups import Group, group_specialists, provenance_of
 from .parts import Found, Inventory
 
 FILE = "composite.safetensors"
@@ -144,18 +144,19 @@ def parts_answer(folder: str, inventory: Inventory) -> Parts:
 def _group(group: Group) -> GroupCard:
     kind, there = group.kind, presence(group.kind.data)
     return GroupCard(
-        id=kind.number, title=group.title, apart=group.apart, slots=kind.slots, classes=list(kind.basis.classes),
+        id=kind.number, title=group.title, apart=group.apart, slots=kind.slots, classes=list(kind.blueprint.classes),
         data=DataState(name=there.name, here=there.here, note=there.note),
-        methods=[MethodCard(name=name, about=ABOUT[name]) for name in offered(kind.basis.net, slots=kind.slots)],
+        methods=[MethodCard(name=name, about=ABOUT[name]) for name in offered(kind.blueprint.net, slots=kind.slots)],
         specialists=[_specialist(found) for found in group.members],
     )  # fmt: skip
 
 
 def _specialist(found: Found) -> SpecialistCard:
-    record, metrics = record_of(found), record_of(found).metrics
+    provenance, metrics = provenance_of(found), provenance_of(found).metrics
     return SpecialistCard(
         file=found.file.name, size=found.file.size, classes=_class_names(found), sparsity=found.manifest.sparsities[0],
-        accuracy=metrics.get("rewarded_accuracy"), entropy=metrics.get("entropy"), loss=record.loss, seed=record.seed,
+        accuracy=metrics.get("rewarded_accuracy"), entropy=metrics.get("entropy"), loss=provenance.loss,
+        seed=provenance.seed,
     )  # fmt: skip
 
 
@@ -163,13 +164,13 @@ def _composite(found: Found) -> CompositeCard:
     manifest = found.manifest
     return CompositeCard(
         file=found.file.name, size=found.file.size, classes=_class_names(found), method=manifest.method,
-        specialists=len(manifest.specialists), net=str(manifest.basis.net), data=record_of(found).data,
+        specialists=len(manifest.specialists), net=str(manifest.blueprint.net), data=provenance_of(found).data,
     )  # fmt: skip
 
 
 def _class_names(found: Found) -> list[str]:
     rewarded = {number for ids, _ in found.manifest.specialists for number in ids}
-    return [found.manifest.basis.classes[number] for number in sorted(rewarded)]
+    return [found.manifest.blueprint.classes[number] for number in sorted(rewarded)]
 
 
 def measurement_answer(measured: Measured, paths: Sequence[Path], method: str | None) -> Measurement:

@@ -13,9 +13,9 @@ from torch import Tensor
 from ...errors import DovetailError
 from ...specialists import Composite, Part, Score, Specialist
 from ...specialists.compose import clash_in
-from ...specialists.composite import Method
-from ...specialists.score import score_logits
-from ...specialists.suitable_data import check_data, data_note
+from ...specialists.evaluate import score_logits
+from ...specialists.fitting import check_data, data_note
+from ...specialists.merge import Method
 from ..cache import Cache
 from ..folder import StudioFolder
 from ..held_data import DataShelf, HeldData, shelf_of
@@ -171,8 +171,8 @@ class Bench:
 
     def _data_of(self, part: Part) -> tuple[HeldData | None, str]:
         try:
-            data = self._data.get(part.specialists[0].record.data)
-            check_data(part.basis, data)
+            data = self._data.get(part.specialists[0].provenance.data)
+            check_data(part.blueprint, data)
         except DovetailError as error:
             return None, str(error)
         return data, ""
@@ -197,14 +197,14 @@ class Bench:
                 return None
             logits = self._outputs.logits(part, data).up_to(min(FIRST_SAMPLES, len(data.test) // 2))
         (score,) = score_logits(logits[None], data.test.y[: len(logits)], [part.rewarded], part.classes)
-        record = members[0].record
-        return Measured(part, score, score.samples, len(data.test), data.name, data_note(record, data))
+        provenance = members[0].provenance
+        return Measured(part, score, score.samples, len(data.test), data.name, data_note(provenance, data))
 
     def _measured(self, part: Part, seconds: float) -> Measured:
-        record = part.specialists[0].record
+        provenance = part.specialists[0].provenance
         data, why_not = self.data_of(part)
         if data is None:
-            return Measured(part, None, 0, 0, record.data, why_not)
+            return Measured(part, None, 0, 0, provenance.data, why_not)
         key = (part.digest, data.fingerprint)
         with self._lock:
             score = self._scores.find(key)
@@ -215,7 +215,7 @@ class Bench:
             if len(logits) == len(data.test):
                 with self._lock:
                     self._scores.keep(key, score)
-        return Measured(part, score, score.samples, len(data.test), data.name, data_note(record, data))
+        return Measured(part, score, score.samples, len(data.test), data.name, data_note(provenance, data))
 
 
 def _members(specialists: list[Specialist]) -> frozenset[str]:

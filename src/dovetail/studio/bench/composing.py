@@ -9,9 +9,9 @@ from itertools import combinations
 from ...errors import DataError, MisfitError, SpecError
 from ...nets import NetSpec
 from ...specialists import Composite, Specialist, compatibility
-from ...specialists.compose import compose_quietly
-from ...specialists.composite import Method
 from ...specialists.fitting import in_own_slots, needs_statistics
+from ...specialists.merge import Method
+from ...specialists.part import compose_quietly
 from ..cache import Cache
 from ..held_data import HeldData
 
@@ -58,7 +58,7 @@ def put_together(members: list[Specialist], method: Method, data: HeldData | Non
     DovetailError
         When they do not fit, or when it would take samples that are not here or more time than a page has.
     """
-    net = members[0].basis.net
+    net = members[0].blueprint.net
     if method == "calibrated" and not in_own_slots(members):
         if data is None:
             raise DataError(
@@ -122,6 +122,6 @@ class Compatibilities:
 
 def _fit(first: Specialist, second: Specialist) -> Fit:
     try:
-        return compatibility(first, second).score
+        return compatibility([first, second]).score
     except MisfitError as error:
         return str(error)

@@ -6,8 +6,8 @@ import hashlib
 from collections import defaultdict
 from dataclasses import dataclass
 
-from ...specialists.basis import Basis
-from ...specialists.specialist import Record
+from ...specialists.blueprint import Blueprint
+from ...specialists.manifest import Provenance
 from .parts import Found
 
 
@@ -17,7 +17,7 @@ class Kind:
 
     Attributes
     ----------
-    basis : Basis
+    blueprint : Blueprint
         Network, input shape, classes and temperature.
     start : str
         Hash of θ0; "slots" for all that keep to slots, which fit from whatever θ0.
@@ -25,7 +25,7 @@ class Kind:
         What they were trained on: a composite is measured on one test split.
     """
 
-    basis: Basis
+    blueprint: Blueprint
     start: str
     data: str
     fingerprint: str
@@ -38,7 +38,7 @@ class Kind:
     @property
     def number(self) -> str:
         """A short name that stays the same as long as they do."""
-        text = " ".join([self.basis.text, self.start, self.data, self.fingerprint])
+        text = " ".join([self.blueprint.text, self.start, self.data, self.fingerprint])
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
@@ -53,21 +53,21 @@ class Group:
     @property
     def title(self) -> str:
         """Data, network, and what decides whether they fit."""
-        seeds = sorted({record_of(found).seed for found in self.members})
+        seeds = sorted({provenance_of(found).seed for found in self.members})
         own = "in slots" if self.kind.slots else f"seed {', '.join(map(str, seeds))}"
-        return f"{self.kind.data}, {self.kind.basis.net}, {own}"
+        return f"{self.kind.data}, {self.kind.blueprint.net}, {own}"
 
 
-def record_of(found: Found) -> Record:
+def provenance_of(found: Found) -> Provenance:
     """Return where a specialist comes from."""
     return found.manifest.specialists[0][1]
 
 
 def kind_of(found: Found) -> Kind:
     """Return what a specialist must share with others to be added to them."""
-    record = record_of(found)
-    start = "slots" if record.slots else record.start
-    return Kind(found.manifest.basis, start, record.data, record.fingerprint)
+    provenance = provenance_of(found)
+    start = "slots" if provenance.slots else provenance.start
+    return Kind(found.manifest.blueprint, start, provenance.data, provenance.fingerprint)
 
 
 def group_specialists(found: list[Found]) -> list[Group]:
@@ -91,7 +91,7 @@ def _by_class(members: list[Found]) -> list[Found]:
 def _difference(kind: Kind, first: Kind | None) -> str:
     """Return in words why specialists of two kinds are not put together."""
     assert first is not None
-    a, b = kind.basis, first.basis
+    a, b = kind.blueprint, first.blueprint
     reasons = [
         f"another {what} ({mine}, not {theirs})"
         for what, mine, theirs in (
@@ -113,5 +113,5 @@ def _difference(kind: Kind, first: Kind | None) -> str:
     return f"Cannot be put together with the first group: {', '.join(reasons)}."
 
 
-def _shape(basis: Basis) -> str:
-    return " × ".join(map(str, basis.input_shape))
+def _shape(blueprint: Blueprint) -> str:
+    return " × ".join(map(str, blueprint.input_shape))

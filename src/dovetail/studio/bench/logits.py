@@ -14,7 +14,6 @@ import torch
 from torch import Tensor, nn
 
 from ...specialists import Composite, Part, Specialist, mix_logits
-from ...specialists.networks import network_of
 from ..cache import Cache
 from ..held_data import HeldData
 
@@ -142,10 +141,10 @@ class Outputs:
             return Rows(
                 samples, classes, lambda start, stop: _mixed(members, part.shares, start, stop), tools
             )
-        network = network_of(part.basis, part.state_dict())
+        network = part.blueprint.network(part.state_dict())
         layers = _first_and_rest(network)
         if layers is None or not self._adds_up(part, layers[0].out_features * samples * 4):
-            temperature = part.basis.temperature
+            temperature = part.blueprint.temperature
             return Rows(
                 samples, classes, lambda start, stop: network(x[start:stop]) / temperature, _nbytes(network)
             )
@@ -162,7 +161,7 @@ class Outputs:
             for rows, factor in zip(hidden, factors, strict=True):
                 total.add_(rows.up_to(stop)[start:], alpha=factor)
             logits: Tensor = rest(total)
-            return logits / part.basis.temperature
+            return logits / part.blueprint.temperature
 
         return forward
 
@@ -173,7 +172,7 @@ class Outputs:
 
     def _first_layer(self, specialist: Specialist, data: HeldData) -> Rows:
         def make() -> Rows:
-            layers = _first_and_rest(network_of(specialist.basis, specialist.state))
+            layers = _first_and_rest(specialist.blueprint.network(specialist.state))
             assert layers is not None
             first = layers[0]
             return Rows(len(x), first.out_features, lambda start, stop: first(x[start:stop].flatten(1)))

@@ -8,7 +8,7 @@ from typing import Annotated
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
-from ...specialists.composite import Method
+from ...specialists.merge import Method
 from ..jobs import JobState
 from ..studio import Studio, StudioOf
 from .answers import (

@@ -146,7 +146,7 @@ class DrawParts(BaseModel):
 def draw_parts_answer(folder: str, inventory: Inventory) -> DrawParts:
     """Return the groups of a folder; those with something to see come first."""
     cards = parts_answer(folder, inventory).groups
-    shapes = [group.kind.basis.input_shape for group in group_specialists(inventory.found)]
+    shapes = [group.kind.blueprint.input_shape for group in group_specialists(inventory.found)]
     groups = [
         DrawGroup(
             group=card,

@@ -11,8 +11,8 @@ from torch import Tensor, nn
 from ...data.dataset import is_finite
 from ...errors import DataError
 from ...specialists import Composite, Part, Specialist, max_entropy, mix_logits
-from ...specialists.composite import Method
-from ...specialists.suitable_data import data_note
+from ...specialists.fitting import data_note
+from ...specialists.merge import Method
 from ..bench.bench import Bench, bench_of
 from ..cache import Cache
 from ..held_data import HeldData
@@ -128,12 +128,12 @@ class Board:
     def drawn(self, files: list[str], method: Method, ink: str) -> Drawn:
         """Return what specialists and their composite say to a drawing."""
         members, composite = self.bench.gather(files, method)
-        data = members[0].record.data
-        check_image(data, composite.basis.input_shape)
+        data = members[0].provenance.data
+        check_image(data, composite.blueprint.input_shape)
         x = prepared(read_ink(ink), data)
-        if x.shape[1:] != composite.basis.input_shape:
+        if x.shape[1:] != composite.blueprint.input_shape:
             raise DataError(
-                f"these specialists take inputs of {tuple(composite.basis.input_shape)}, not {data}'s; draw for others"
+                f"these specialists take inputs of {composite.blueprint.input_shape}, not {data}'s; draw for others"
             )
         together, each = self._ask(members, composite, x)
         return Drawn(seen=picture_of(x[0]), composite=together, specialists=each)
@@ -146,7 +146,7 @@ class Board:
         The first answers may know only part of the test images, where it takes long; ask again for the rest.
         """
         members, composite = self.bench.gather(files, method)
-        check_image(members[0].record.data, composite.basis.input_shape)
+        check_image(members[0].provenance.data, composite.blueprint.input_shape)
         data, why_not = self.bench.data_of(composite)
         if data is None:
             raise DataError(why_not)
@@ -159,7 +159,7 @@ class Board:
             mistakes=int(ranking.mistaken.sum()),
             samples=len(ranking.order),
             total=len(data.test),
-            note=data_note(members[0].record, data),
+            note=data_note(members[0].provenance, data),
             image=self._hard(members, composite, data, ranking, int(chosen[place])) if len(chosen) else None,
         )
 

@@ -11,9 +11,8 @@ from itertools import pairwise
 from pathlib import Path
 
 from ...errors import FileFormatError
-from ...specialists.basis import Basis
+from ...specialists.blueprint import Blueprint
 from ...specialists.files import read_file_manifest
-from ...specialists.networks import network_of
 
 MOST_BYTES = 256 * 2**20
 """Of a file of weights."""
@@ -41,7 +40,7 @@ _END, _END_SIGN, _END_LENGTH = 22, b"PK\x05\x06", struct.Struct("<12xL")
 _LARGE, _LARGE_SIGN, _LARGE_LENGTH = 56, b"PK\x06\x06", struct.Struct("<40xQ")
 
 _BETWEEN = 20
-"""Bytes of a record between the two, which says where the first is."""
+"""Bytes of a provenance between the two, which says where the first is."""
 
 _LONGEST_COMMENT = 2**16
 
@@ -71,11 +70,11 @@ def check_shapes(name: str, shapes: Iterable[Sequence[int]]) -> None:
         )
 
 
-def check_part(path: Path) -> Basis:
+def check_part(path: Path) -> Blueprint:
     """Refuse a specialist or composite with too many weights, by what its file says; return what it is made for."""
-    basis = read_file_manifest(path).basis
-    check_shapes(path.name, [tensor.shape for tensor in network_of(basis, None).state_dict().values()])
-    return basis
+    blueprint = read_file_manifest(path).blueprint
+    check_shapes(path.name, [tensor.shape for tensor in blueprint.network().state_dict().values()])
+    return blueprint
 
 
 def dense_shapes(widths: Sequence[int]) -> list[tuple[int, int]]:
@@ -116,7 +115,7 @@ def _directory_bytes(path: Path) -> int:
         tail = file.read()
     end = len(tail) - _END if tail[-_END:].startswith(_END_SIGN) else tail.rfind(_END_SIGN)
     (length,) = _END_LENGTH.unpack_from(tail, end)
-    large = end - _BETWEEN - _LARGE  # of archives with more than the short record can say
+    large = end - _BETWEEN - _LARGE  # of archives with more than the short provenance can say
     if large >= 0 and tail.startswith(_LARGE_SIGN, large):
         length = max(length, _LARGE_LENGTH.unpack_from(tail, large)[0])
     return int(length)

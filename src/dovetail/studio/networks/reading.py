@@ -21,10 +21,8 @@ from ...sculpting.modules.hierarchy import Unit
 from ...sculpting.modules.reach import used_units
 from ...sculpting.pruning.start import perceptron_of
 from ...specialists import Composite, Specialist, open_file
-from ...specialists.fitting import in_own_slots
-from ...specialists.networks import network_of
+from ...specialists.fitting import check_data, data_note, in_own_slots
 from ...specialists.part import Part
-from ...specialists.suitable_data import check_data, data_note
 from ..held_data import DataShelf
 from .limits import (
     MOST_BYTES,
@@ -93,9 +91,9 @@ def _yardstick_of(sculpture: Sculpture, shelf: DataShelf) -> Yardstick:
 
 
 def _of_part(path: Path) -> Network:
-    basis = check_part(path)
+    blueprint = check_part(path)
     part = open_file(path)
-    facts = {"network": str(basis.net), "knows": part.knows, "data": part.specialists[0].record.data}
+    facts = {"network": str(blueprint.net), "knows": part.knows, "data": part.specialists[0].provenance.data}
     if isinstance(part, Composite):
         facts["made of"] = f"{len(part)} specialists, by {part.method}"
         if part.method == "logits":
@@ -105,18 +103,18 @@ def _of_part(path: Path) -> Network:
     chain, doubt = _chain(tensors)
     return Network(
         "composite" if isinstance(part, Composite) else "specialist", repr(part), facts, tensors, chain, None,
-        partial(network_of, basis), partial(_of_classes, part), part.classes, slots_of(part, chain), doubt,
+        blueprint.network, partial(_of_classes, part), part.classes, slots_of(part, chain), doubt,
     )  # fmt: skip
 
 
 def _of_classes(part: Specialist | Composite, shelf: DataShelf) -> Yardstick:
-    record = part.specialists[0].record
+    provenance = part.specialists[0].provenance
     try:
-        data = shelf.get(record.data)
-        check_data(part.basis, data)
+        data = shelf.get(provenance.data)
+        check_data(part.blueprint, data)
     except DataError as error:
-        return of_nothing(part.basis.input_shape, str(error))
-    return of_data(data, data_note(record, data))
+        return of_nothing(part.blueprint.input_shape, str(error))
+    return of_data(data, data_note(provenance, data))
 
 
 def _of_modules(path: Path) -> Network:

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from dovetail.errors import DataError
-from dovetail.specialists import summary, welch
+from dovetail.statistics import summary, welch
 
 
 def test_welch_is_the_formula() -> None:
@@ -24,11 +24,24 @@ def test_welch_is_the_formula() -> None:
 
 
 def test_groups_without_spread() -> None:
-    assert welch([1.0, 1.0], [1.0, 1.0]).p_value == 1.0
+    assert welch([1.0, 1.0], [1.0, 1.0]).p_value == 0.5
+    assert welch([1.0, 1.0], [1.0, 1.0], "two-sided").p_value == 1.0
     assert welch([1.0, 1.0], [0.5, 0.5]).p_value == 0.0
     assert welch([0.5, 0.5], [1.0, 1.0]).p_value == 1.0
+    assert welch([0.5, 0.5], [1.0, 1.0], "less").p_value == 0.0
+    assert welch([0.5, 0.5], [1.0, 1.0], "two-sided").p_value == 0.0
+    assert welch([0.0, 0.0], [0.0, 0.0]).statistic == 0.0
     with pytest.raises(DataError, match="two values"):
         welch([1.0], [1.0, 2.0])
+
+
+def test_identical_constants_are_never_significant() -> None:
+    """The mean of a constant rounds otherwise for other counts, which is no difference and no spread."""
+    for value in (number / 100 for number in range(1, 101)):
+        for first in range(2, 13):
+            for second in range(2, 13):
+                found = welch([value] * first, [value] * second)
+                assert (found.difference, found.statistic, found.p_value) == (0.0, 0.0, 0.5)
 
 
 def test_the_summary_marks_what_no_other_beats() -> None:
@@ -36,3 +49,12 @@ def test_the_summary_marks_what_no_other_beats() -> None:
     assert table["best"].tolist() == [True, True, False]
     assert table.loc["c", "mean"] == pytest.approx(0.55)
     assert table.loc["c", "sd"] == pytest.approx(0.05)
+
+
+def test_a_summary_of_single_values() -> None:
+    table = summary({"a": [0.9], "b": [0.8], "c": [0.5, 0.7], "d": [0.9]})
+    assert table["best"].tolist() == [True, False, False, True]
+    assert table["n"].tolist() == [1, 1, 2, 1]
+    assert table["sd"].isna().tolist() == [True, True, False, True]
+    with pytest.raises(DataError, match="'none' has no values"):
+        summary({"none": []})

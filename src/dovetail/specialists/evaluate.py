@@ -1,4 +1,4 @@
-"""How well a specialist or composite does: right on its classes, undecided on all others."""
+"""The evaluation of parts: the one path from samples over networks to scores."""
 
 from __future__ import annotations
 
@@ -9,16 +9,20 @@ from typing import TYPE_CHECKING
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor
+from torch import Tensor, nn
 
-from ..data.dataset import is_finite
-from ..errors import DataError
+from ..data.dataset import Split, is_finite
+from ..errors import DataError, ShapeError
+from ..population.checks import check_device, check_split
 from .class_sets import named
 from .objectives import max_entropy, prediction_entropy
+from .plots import plot_confusion
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
+
+    from .part import Part
 
 CALIBRATION_BINS = 15
 
@@ -118,9 +122,65 @@ class Score:
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the confusion matrix; rewarded classes are marked."""
-        from .plots import plot_confusion
-
         return plot_confusion(self, ax)
+
+
+def evaluate_all(
+    parts: Sequence[Part], split: Split, *, device: torch.device | str | None = None
+) -> list[Score]:
+    """Measure many specialists and composites on a split, together.
+
+    Parameters
+    ----------
+    parts : sequence of Part
+        What to measure; all for the same classes.
+    split : Split
+        Samples with class ids.
+    device : str or torch.device, optional
+        Where to; the first GPU if there is one.
+
+    Examples
+    --------
+    >>> import dovetail as dt
+    >>> data = dt.load("digits")
+    >>> team = dt.train_specialists(data, "mlp:32", [0, 1], epochs=2, progress=False)
+    >>> [score.rewarded for score in evaluate_all([*team, team[0] + team[1]], data.test)]
+    [(0,), (1,), (0, 1)]
+    """
+    if not parts:
+        return []
+    classes = parts[0].classes
+    for part in parts:
+        if part.classes != classes:
+            raise ShapeError(f"{part!r} has other classes than {parts[0]!r}; measure them apart")
+    if check_split(split, "given").y.is_floating_point() or split.y.dim() != 1:
+        raise DataError("specialists are measured on class ids, one per sample; this split has other targets")
+    if int(split.y.min()) < 0 or int(split.y.max()) >= len(classes):
+        raise DataError(
+            f"class ids {int(split.y.min())} to {int(split.y.max())} in the split, "
+            f"but {parts[0]!r} has {len(classes)} classes"
+        )
+    logits = outputs_of(parts, split.x, device=device)
+    return score_logits(logits, split.y.to(logits.device), [part.rewarded for part in parts], classes)
+
+
+def outputs_of(parts: Sequence[Part], x: Tensor, *, device: torch.device | str | None = None) -> Tensor:
+    """Return the tempered logits of parts for the same inputs, ``[parts, samples, classes]``."""
+    place = check_device(device)
+    x = x.to(place)
+    outputs = []
+    for part in parts:
+        part.blueprint.check_inputs(x)
+        # One after the other: however many there are, one set of dense weights is held at a time.
+        network = part.module().to(place)
+        outputs.append(run_network(network, x.to(next(network.parameters()).dtype)))
+    return torch.stack(outputs)
+
+
+def run_network(network: nn.Module, x: Tensor, *, batch_size: int = 1024) -> Tensor:
+    """Return a network's outputs, computed batch by batch."""
+    with torch.no_grad():
+        return torch.cat([network(batch) for batch in x.split(batch_size)])
 
 
 def score_logits(

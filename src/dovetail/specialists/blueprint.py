@@ -1,0 +1,192 @@
+"""The blueprint of parts, and how weights become a network of it: packed as they are stored, or dense.
+
+Parts with the same blueprint can be added.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+import torch
+from torch import Tensor, nn
+
+from ..data.dataset import is_finite
+from ..errors import DataError, ShapeError
+from ..nets import NetBuilder, NetSpec, net_builder
+
+State = dict[str, Tensor]
+"""A network's parameters and buffers by name."""
+
+
+@dataclass(frozen=True)
+class Blueprint:
+    """The network, the classes and the temperature: the same for all that are composed.
+
+    Attributes
+    ----------
+    net : NetSpec
+        The architecture.
+    input_shape : tuple of int
+        Shape of one sample.
+    classes : tuple of str
+        What each output stands for.
+    temperature : float
+        What logits are divided by, in training and afterwards.
+
+    Examples
+    --------
+    >>> blueprint = Blueprint(NetSpec.parse("mlp:8"), (4,), ("cat", "dog"), 5.0)
+    >>> blueprint.parameter_names
+    ('dense1.weight', 'dense1.bias', 'output.weight')
+    """
+
+    net: NetSpec
+    input_shape: tuple[int, ...]
+    classes: tuple[str, ...]
+    temperature: float
+
+    @property
+    def text(self) -> str:
+        """All of it as text, the same in every version of the library."""
+        return json.dumps([str(self.net), self.input_shape, self.classes, self.temperature])
+
+    @property
+    def builder(self) -> NetBuilder:
+        """Makes networks of this architecture."""
+        return net_builder(self.net, self.input_shape, len(self.classes))
+
+    @property
+    def parameter_names(self) -> tuple[str, ...]:
+        """Which of the tensors are parameters; the others are batch-norm statistics."""
+        return _parameter_names(self)
+
+    def network(self, state: Mapping[str, Tensor] | None = None) -> nn.Module:
+        """Return a network with these weights in evaluation mode; without weights, only its shapes."""
+        with torch.device("meta"):
+            network = self.builder()
+        if state is not None:
+            network.load_state_dict(state, assign=True)
+        return network.eval()
+
+    def check_inputs(self, x: object) -> Tensor:
+        """Refuse what is no batch of inputs for a network of this blueprint."""
+        if not isinstance(x, Tensor):
+            raise DataError(f"inputs are a tensor of samples, not {type(x).__name__}; use torch.as_tensor")
+        if not x.dim() or tuple(x.shape[1:]) != self.input_shape:
+            raise ShapeError(
+                f"{self.net} takes samples of shape {self.input_shape}, not {tuple(x.shape[1:])}"
+            )
+        if not len(x) or not is_finite(x):
+            raise DataError(
+                "inputs hold no sample" if not len(x) else "inputs hold NaN or infinity; clean them first"
+            )
+        return x
+
+
+@lru_cache(maxsize=64)
+def _parameter_names(blueprint: Blueprint) -> tuple[str, ...]:
+    return tuple(name for name, _ in blueprint.network().named_parameters())
+
+
+class Tempered(nn.Module):
+    """A network whose logits are divided by a temperature."""
+
+    def __init__(self, network: nn.Module, temperature: float) -> None:
+        super().__init__()
+        self.network = network
+        self.temperature = temperature
+        self.eval()
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return logits over the temperature."""
+        logits: Tensor = self.network(x)
+        return logits / self.temperature
+
+
+@dataclass(frozen=True, eq=False)
+class Packed:
+    """A tensor of which only some entries are kept.
+
+    Attributes
+    ----------
+    values : Tensor
+        The kept entries in row-major order; the whole tensor when ``positions`` is None.
+    positions : Tensor or None
+        Their places in the flattened tensor, int32, ascending.
+    shape : torch.Size
+        Shape of the tensor.
+
+    Examples
+    --------
+    >>> packed = pack(torch.tensor([[0.0, 2.0], [0.0, 0.0]]), torch.tensor([[False, True], [False, True]]))
+    >>> packed.values, packed.positions
+    (tensor([2., 0.]), tensor([1, 3], dtype=torch.int32))
+    >>> packed.dense()
+    tensor([[0., 2.],
+            [0., 0.]])
+    """
+
+    values: Tensor
+    positions: Tensor | None
+    shape: torch.Size
+
+    @property
+    def kept(self) -> int:
+        """Number of entries that are kept."""
+        return self.values.numel()
+
+    def dense(self) -> Tensor:
+        """Return the tensor, with zeros where nothing is kept."""
+        if self.positions is None:
+            return self.values.clone()
+        flat = self.values.new_zeros(self.shape.numel())
+        flat[self.positions.long()] = self.values
+        return flat.reshape(self.shape)
+
+    def mask(self) -> Tensor:
+        """Return which entries are kept."""
+        if self.positions is None:
+            return torch.ones(self.shape, dtype=torch.bool)
+        flat = torch.zeros(self.shape.numel(), dtype=torch.bool)
+        flat[self.positions.long()] = True
+        return flat.reshape(self.shape)
+
+    def sparse(self) -> Tensor:
+        """Return the tensor in torch's sparse COO layout, or as it is when all of it is kept."""
+        if self.positions is None:
+            return self.values.clone()
+        index = torch.unravel_index(self.positions.long(), self.shape)
+        return torch.sparse_coo_tensor(torch.stack(index), self.values, self.shape, check_invariants=False)
+
+
+def pack(tensor: Tensor, mask: Tensor | None = None) -> Packed:
+    """Return the entries of a tensor that a mask keeps, on the CPU; all of them without a mask."""
+    tensor = tensor.detach().cpu()
+    if mask is None or bool(mask.all()):
+        return Packed(tensor.clone().contiguous(), None, tensor.shape)
+    positions = mask.detach().cpu().flatten().nonzero().squeeze(1)
+    return Packed(tensor.flatten()[positions], positions.int(), tensor.shape)
+
+
+def dense_state(packed: Mapping[str, Packed]) -> State:
+    """Return a network's tensors with zeros where nothing is kept."""
+    return {name: tensor.dense() for name, tensor in packed.items()}
+
+
+def hash_tensors(tensors: Mapping[str, Tensor]) -> str:
+    """Return a hash of names, types, shapes and values.
+
+    Examples
+    --------
+    >>> hash_tensors({"w": torch.zeros(2)}) == hash_tensors({"w": torch.zeros(3)})
+    False
+    """
+    digest = hashlib.sha256()
+    for name, tensor in sorted(tensors.items()):
+        digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}\n".encode())
+        digest.update(tensor.detach().cpu().contiguous().view(-1).view(torch.uint8).numpy().data)
+    return digest.hexdigest()[:32]
