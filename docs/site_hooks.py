@@ -30,6 +30,7 @@ ROOT = Path(__file__).parents[1]
 FOLDERS = {
     "data": "Real and generated data",
     "nets": "Architectures from a short text",
+    "graph": "The one reader of networks: layers, order, who feeds whom",
     "prune": "Masks, and how to choose them",
     "population": "Many networks at once",
     "specialists": "Train, compose and measure specialists",

@@ -14,6 +14,7 @@ LISTED = Path(__file__).with_name("public_names.txt")
 FOLDERS = (
     "data",
     "nets",
+    "graph",
     "prune",
     "population",
     "specialists",
