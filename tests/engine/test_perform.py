@@ -15,15 +15,15 @@ from .small import small_units
 
 
 def test_a_unit_keeps_to_one_thread_and_leaves_the_number_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
-    module = importlib.import_module("dovetail.cluster.clusterability")
-    usual: Callable[[], int] = module._cores
+    module = importlib.import_module("dovetail.cluster.threads")
+    usual: Callable[[], int] = module.workers
     threads: list[int] = []
 
     def cores() -> int:
         threads.append(usual())
         return threads[-1]
 
-    monkeypatch.setattr(module, "_cores", cores)
+    monkeypatch.setattr(module, "workers", cores)
     before = torch.get_num_threads()
     torch.set_num_threads(2)
     try:

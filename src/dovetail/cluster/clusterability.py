@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 import numpy as np
 import pandas as pd
-import torch
 from numpy.typing import ArrayLike
 from sklearn.metrics import adjusted_rand_score
-from threadpoolctl import threadpool_limits
 from torch import Tensor, nn
 
 from ..errors import SpecError, unknown_name
@@ -27,11 +24,11 @@ from .null import Null, Shuffle, Shuffles, verdict
 from .partition.leiden import LeidenCutter
 from .partition.ncut import unit_scale
 from .partition.spectral import Cutter, SpectralCutter
+from .threads import in_threads, one_blas_thread
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Result = TypeVar("Result")
 Method: TypeAlias = Literal["spectral", "leiden"]
 Network: TypeAlias = nn.Module | Mapping[str, Tensor] | Sequence[ArrayLike | Tensor] | NetworkGraph
 
@@ -117,7 +114,7 @@ def clusterability(
     scaled = unit_scale(graph)
     copies = Shuffles(scaled, shuffle)
     cutter: Cutter = SpectralCutter(scaled, k, starts) if method == "spectral" else LeidenCutter(scaled, k)
-    with threadpool_limits(1):
+    with one_blas_thread():
         first = cutter.cut([block.weights for block in scaled.blocks], (seed, 0))
 
     def again(number: int) -> tuple[float, Indices]:
@@ -131,8 +128,8 @@ def clusterability(
     with FitProgress("shuffled copies", shuffles, show=progress, unit="copies") as bar:
         if on_null is not None:
             on_null(Null(first.ncut, null[:0]))
-        others = list(_in_threads(again, stability))
-        with closing(_in_threads(copy, shuffles)) as ncuts:
+        others = list(in_threads(again, stability))
+        with closing(in_threads(copy, shuffles)) as ncuts:
             for number, ncut in enumerate(ncuts):
                 null[number] = ncut
                 bar.advance(1)
@@ -151,20 +148,6 @@ def clusterability(
         warnings=doubts(scaled, first.labels, first.component, k),
         shuffle=shuffle, method=method, seed=seed,
     )  # fmt: skip
-
-
-def _in_threads(work: Callable[[int], Result], count: int) -> Generator[Result]:
-    """Yield what work gives for 0 to count - 1.
-
-    Copies are independent, so each core takes its own, and products are too small for several threads to share.
-    """
-    with threadpool_limits(1), ThreadPoolExecutor(_cores()) as pool:
-        yield from pool.map(work, range(count))
-
-
-def _cores() -> int:
-    """Return how many copies to make at once: as many threads as torch may use; each copy takes memory."""
-    return min(torch.get_num_threads(), 16)
 
 
 SCHEMA = "dovetail.clusterability/1"

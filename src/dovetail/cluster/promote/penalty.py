@@ -9,18 +9,17 @@ size. With singular vectors u and v, ``∂σ/∂B_ab = u_a v_b / √(d_a e_b) - 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from scipy.linalg import lapack
-from threadpoolctl import ThreadpoolController
 from torch import Tensor, nn
 
 from ...errors import ShapeError, SpecError, TrainingError
 from ..checks import check_stacked, number_per_network, stacked_alone, whole_number
+from ..threads import one_blas_thread
 from .connections import connections
 from .gradual_pruning import kernels
 
@@ -186,16 +185,10 @@ def mean_eigenvalue(between: Tensor, k: int) -> tuple[Tensor, Tensor]:
 
 def _on_cpu(between: Tensor, k: int) -> tuple[Tensor, Tensor]:
     # On matrices of this size threads get in each other's way: they take ten times as long, and more.
-    with _linear_algebra().limit(limits=1):
+    with one_blas_thread():
         # LAPACK takes one matrix at a time, in torch too; the few vectors that are needed take half the time of all.
         means, slopes = zip(*(_of_one(matrix, k) for matrix in between.numpy()), strict=True)
     return torch.from_numpy(np.stack(means)), torch.from_numpy(np.stack(slopes))
-
-
-@cache
-def _linear_algebra() -> ThreadpoolController:
-    """Return the libraries that numpy and scipy compute with; looking for them takes longer than a step."""
-    return ThreadpoolController().select(user_api="blas")
 
 
 def _on_cuda(between: Tensor, k: int) -> tuple[Tensor, Tensor]:

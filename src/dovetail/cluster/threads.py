@@ -1,0 +1,97 @@
+"""Threads of an audit: every copy of a network on a core of its own, and linear algebra on one thread meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import cache
+from threading import Lock
+from typing import TypeVar
+
+import torch
+from threadpoolctl import OpenBLASController, ThreadpoolController
+
+Result = TypeVar("Result")
+
+_MOST_WORKERS = 16
+"""Each has a copy of the network in memory."""
+
+
+def workers() -> int:
+    """Return how many copies to make at once: as many threads as torch may use."""
+    return min(torch.get_num_threads(), _MOST_WORKERS)
+
+
+def in_threads(work: Callable[[int], Result], count: int) -> Generator[Result]:
+    """Yield what work gives for 0 to count - 1, in this order, with several at once.
+
+    Examples
+    --------
+    >>> list(in_threads(lambda number: number**2, 4))
+    [0, 1, 4, 9]
+    """
+    with one_blas_thread(), ThreadPoolExecutor(workers()) as pool:
+        yield from pool.map(work, range(count))
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Let numpy and scipy compute on one thread inside of the ``with``: products here are too small to be shared out.
+
+    The limit is one of the process. So it is set by the first that asks for it and lifted by the last, whatever thread
+    they are in and in whatever order they end.
+    """
+    _limit.enter()
+    try:
+        yield
+    finally:
+        _limit.leave()
+
+
+class _Limit:
+    """How many are inside of a limit, and what was there before it."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._inside = 0
+        self._lift: Callable[[], None] = lambda: None
+
+    def enter(self) -> None:
+        with self._lock:
+            if not self._inside:
+                with _by_any_thread():
+                    self._lift = _linear_algebra().limit(limits=1).restore_original_limits
+            self._inside += 1
+
+    def leave(self) -> None:
+        with self._lock:
+            self._inside -= 1
+            if not self._inside:
+                with _by_any_thread():
+                    self._lift()
+
+
+_limit = _Limit()
+
+
+@contextmanager
+def _by_any_thread() -> Iterator[None]:
+    """Set limits in this thread, and let others set theirs afterwards.
+
+    Newer versions of threadpoolctl listen to the first thread that sets a limit, and to no other until that one lifts
+    it. Here the last one to leave lifts it, which may be another.
+    """
+    give_up_control = getattr(OpenBLASController, "clear_controlling_thread", lambda force: None)
+    give_up_control(force=True)
+    yield
+    give_up_control(force=True)
+
+
+@cache
+def _linear_algebra() -> ThreadpoolController:
+    """Return the libraries that numpy and scipy compute with; looking for them takes longer than a step of a penalty.
+
+    OpenMP is left out, because its limit is that of torch, which says how many workers there may be.
+    """
+    return ThreadpoolController().select(user_api="blas")
