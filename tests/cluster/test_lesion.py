@@ -1,8 +1,9 @@
-"""Lesions: what is ablated, against networks written out by hand; random groups; what is counted."""
+"""Lesions: what is ablated, against networks written out by hand; random sets; what is counted."""
 
 from __future__ import annotations
 
 import copy
+import json
 from collections.abc import Callable, Mapping
 
 import numpy as np
@@ -14,8 +15,8 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 import dovetail as dt
-from dovetail.cluster import NetworkGraph, lesion, network_graph
-from dovetail.cluster.lesion import matched_groups
+from dovetail.cluster import Lesions, NetworkGraph, lesion, network_graph
+from dovetail.cluster.lesion import adjusted_p_values, enough_draws, matched_sets
 from dovetail.data import Split
 from dovetail.errors import DataError, DovetailError, ShapeError, SpecError
 from dovetail.graph.graph import Group
@@ -282,12 +283,12 @@ def test_a_graph_of_the_matrices_fits_by_its_sizes() -> None:
 
 
 @given(st.integers(0, 10**6), st.integers(1, 5), st.integers(1, 6))
-def test_random_groups_have_the_make_up_of_the_cluster(seed: int, clusters: int, draws: int) -> None:
+def test_random_sets_have_the_make_up_of_the_cluster(seed: int, clusters: int, draws: int) -> None:
     rng = np.random.default_rng(seed)
     graph = NetworkGraph(tuple(Group(str(n), int(rng.integers(1, 9))) for n in range(3)), ())
     labels = rng.integers(-1, clusters, len(graph))
     lesioned = graph.group_of < 2
-    groups = matched_groups(labels, graph, lesioned, (labels >= 0) & lesioned, draws, seed)
+    groups = matched_sets(labels, graph, lesioned, (labels >= 0) & lesioned, draws, seed)
     assert groups.shape == (labels.max(initial=-1) + 1, 1 + draws, len(graph))
     for cluster, members in enumerate(groups):
         assert np.array_equal(members[0], (labels == cluster) & lesioned)
@@ -300,7 +301,7 @@ def test_random_groups_have_the_make_up_of_the_cluster(seed: int, clusters: int,
 def test_every_unit_of_a_layer_is_drawn_equally_often() -> None:
     graph = NetworkGraph((Group("a", 10),), ())
     labels = np.array([0, 0, 0, 1, 1, 1, 1, 1, 1, 1])
-    groups = matched_groups(labels, graph, labels >= 0, labels >= 0, 4000, 0)
+    groups = matched_sets(labels, graph, labels >= 0, labels >= 0, 4000, 0)
     assert groups[0, 1:].mean(0) == pytest.approx(np.full(10, 0.3), abs=0.03)
 
 
@@ -395,3 +396,78 @@ def test_no_clusters_no_lesions() -> None:
     found = lesion(network, np.full(16, -1), split, graph=network_graph(network), draws=2)
     assert repr(found) == "Lesions(no clusters, accuracy 1.0000)"
     assert found.to_frame().empty
+
+
+def result() -> Lesions:
+    return Lesions(
+        accuracy=0.9,
+        class_accuracy=np.array([0.9, np.nan]),
+        layers=("a",),
+        units=np.array([[3], [0]]),
+        accuracies=np.array([0.5, 0.9]),
+        random_accuracies=np.array([[0.6, 0.5, 0.4], [0.9, 0.9, 0.9]]),
+        class_accuracies=np.array([[0.5, np.nan], [0.9, np.nan]]),
+        random_class_accuracies=np.array([[0.5, np.nan], [0.9, np.nan]]),
+        samples=10,
+        seed=0,
+    )
+
+
+def test_drops_are_what_accuracy_loses() -> None:
+    found = result()
+    assert found.drops == pytest.approx([0.4, 0])
+    assert found.random_drops[0] == pytest.approx([0.3, 0.4, 0.5])
+
+
+def test_results_as_text_table_and_json() -> None:
+    found = result()
+    assert repr(found) == (
+        "Lesions(2 clusters, accuracy 0.9000; largest drop 0.4000 without cluster 0, random sets 0.4000 ± 0.0816, "
+        "p = 1)"
+    )
+    frame = found.to_frame()
+    assert frame.index.name == "cluster"
+    assert frame["units"].tolist() == [3, 0]
+    content = json.loads(json.dumps(found.to_json(), allow_nan=False))
+    assert content["schema"] == "dovetail.lesions/2"
+    assert content["clusters"][0]["class_drops"] == [pytest.approx(0.4), None]
+
+
+def test_p_values_count_ties_and_the_cluster_itself_and_are_adjusted_for_their_number() -> None:
+    random = np.tile(np.linspace(0.1, 0.3, 199), (4, 1))
+    drops = np.array([0.9, 0.2, -0.5, 0.3])
+    # As far from the mean of all: none but itself; all; none but itself, on the other side; both ends of the draws.
+    expected = [4 / 200, 1, 4 / 200, 2 * 3 / 200]
+    assert adjusted_p_values(drops, random) == pytest.approx(expected)
+    assert adjusted_p_values(np.zeros(3), np.zeros((3, 50))).tolist() == [1, 1, 1]
+    assert len(adjusted_p_values(np.zeros(0), np.zeros((0, 50)))) == 0
+
+
+def test_draws_are_enough_to_tell_a_cluster_that_differs_from_all_of_them() -> None:
+    for clusters in (1, 4, 12, 100):
+        draws = enough_draws(clusters)
+        drops = np.zeros(clusters)
+        drops[0] = 0.5
+        random = np.random.default_rng(0).normal(scale=0.01, size=(clusters, draws))
+        assert adjusted_p_values(drops, random)[0] <= 0.05
+        assert draws >= 200
+
+
+def test_random_labels_are_seldom_flagged() -> None:
+    """With 20 draws, two tails and no adjustment 16 of 30 such audits had a cluster with p at most 0.05."""
+    data = dt.load("digits")
+    network = dt.build_net("mlp:24,dropout=0", data.input_shape, 10, seed=0)
+    with torch.no_grad():  # far enough from chance for units to matter
+        for weight in network.parameters():
+            weight.mul_(3)
+    samples = data.test.where(torch.arange(40))
+    answers = Split(samples.x, network(samples.x).argmax(1))
+    graph = dt.network_graph(network)
+    flagged = 0
+    for seed in range(30):
+        labels = np.random.default_rng(seed).integers(12, size=len(graph))
+        found = dt.lesion(network, labels, answers, seed=seed, progress=False)
+        assert found.random_drops.shape == (12, 240)
+        assert found.least_p <= 0.05
+        flagged += bool((found.p_values <= 0.05).any())
+    assert flagged <= 4  # 1.5 are expected; more than 4 would have a chance of 1.6 %

@@ -71,7 +71,9 @@ def correct_by_class(
     """
     like = next(network.parameters())
     # A last node that all variants keep: -1 leads there.
-    mask = _Mask(reading, node_of, nn.functional.pad(torch.from_numpy(keep).to(like), (0, 1), value=1))
+    mask = _Mask(
+        reading, node_of, nn.functional.pad(torch.from_numpy(keep).to(like.device), (0, 1), value=True)
+    )
     correct: list[Tensor] | None = None
     counts: Tensor | int = 0
     with _evaluating(network), torch.no_grad():
@@ -129,7 +131,7 @@ class _Mask:
                 "ablated where samples lie along the first dimension"
             )
         self.largest = max(self.largest, x.numel())
-        keep = self._keep[self._variants, self._nodes[layer.call]]
+        keep = self._keep[self._variants, self._nodes[layer.call]].to(x)
         shape = [len(keep), *[1] * x.dim()]
         shape[layer.axis] = keep.shape[1]
         masked: Tensor = x.unflatten(0, (len(keep), -1)) * keep.view(shape)

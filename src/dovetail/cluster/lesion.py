@@ -27,6 +27,15 @@ if TYPE_CHECKING:
 
     from .clusterability import Clusterability
 
+SCHEMA = "dovetail.lesions/2"
+
+_LEAST_DRAWS = 200
+_LEVEL = 0.05
+"""The p-value that a cluster which differs from all random sets must be able to reach."""
+
+_ROUNDING = 1e-9
+"""Accuracies that differ by less are the same."""
+
 
 def lesion(
     network: nn.Module,
@@ -35,16 +44,16 @@ def lesion(
     *,
     graph: NetworkGraph | None = None,
     inputs: bool = True,
-    draws: int = 20,
+    draws: int | None = None,
     seed: int = 0,
     batch_size: int | None = None,
     progress: bool = True,
 ) -> Lesions:
-    """Measure a network without each of its clusters, and without random groups of the same make-up by layer.
+    """Measure a network without each of its clusters, and without random sets of the same make-up by layer.
 
     A unit is ablated by setting to 0 what every layer reads from it, after its activation and batch norm; the network
     itself is not changed. The outputs of the network are never ablated: a cluster's drop is that of its other units. A
-    random group has as many units in every layer as the cluster, drawn from all units of that layer with connections.
+    random set has as many units in every layer as the cluster, drawn from all units of that layer with connections.
 
     Parameters
     ----------
@@ -58,10 +67,11 @@ def lesion(
         What labels are for, where that is not what `network_graph` makes of the network by default.
     inputs : bool
         Ablate inputs of the network too, where they are nodes. Without, only hidden units are.
-    draws : int
-        Random groups for each cluster.
+    draws : int, optional
+        Random sets for each cluster; by default 200, or 20 times the number of clusters where that is more: with fewer,
+        a cluster that differs from all of them could not be told from chance once p-values are adjusted.
     seed : int
-        Decides the random groups.
+        Decides the random sets.
     batch_size : int, optional
         Samples in one pass, counted once for each of the networks that are measured together; by default as many as
         make good use of the memory.
@@ -90,13 +100,15 @@ def lesion(
     if not inputs:
         lesioned &= np.array([group.name != "input" for group in graph.groups])[graph.group_of]
     connected = np.diff(graph.adjacency.indptr) > 0
-    groups = matched_groups(labels, graph, lesioned, (connected | (labels >= 0)) & lesioned, draws, seed)
-    keep = np.concatenate([np.ones((1, len(graph)), dtype=bool), ~groups.reshape(-1, len(graph))])
+    if draws is None:
+        draws = enough_draws(int(labels.max(initial=-1)) + 1)
+    sets = matched_sets(labels, graph, lesioned, (connected | (labels >= 0)) & lesioned, draws, seed)
+    keep = np.concatenate([np.ones((1, len(graph)), dtype=bool), ~sets.reshape(-1, len(graph))])
     with FitProgress("lesions", len(keep) * len(split), show=progress, unit="samples") as bar:
         correct, samples = correct_by_class(
             network, reading, node_of, keep, split, rows=batch_size, advance=bar.advance
         )
-    return _result(correct, samples, groups, graph, lesioned, int(seed))
+    return _result(correct, samples, sets, graph, lesioned, int(seed))
 
 
 def _read_by_layers(reading: Reading, node_of: Indices, nodes: int) -> NDArray[np.bool_]:
@@ -107,7 +119,18 @@ def _read_by_layers(reading: Reading, node_of: Indices, nodes: int) -> NDArray[n
     return read[:-1]
 
 
-def matched_groups(
+def enough_draws(clusters: int) -> int:
+    """Return how many random sets it takes to tell any of so many clusters from chance, and 200 at least.
+
+    Examples
+    --------
+    >>> enough_draws(4), enough_draws(12)
+    (200, 240)
+    """
+    return max(_LEAST_DRAWS, round(clusters / _LEVEL))
+
+
+def matched_sets(
     labels: Indices,
     graph: NetworkGraph,
     lesioned: NDArray[np.bool_],
@@ -115,23 +138,23 @@ def matched_groups(
     draws: int,
     seed: int,
 ) -> NDArray[np.bool_]:
-    """Return what to ablate, ``[clusters, 1 + draws, nodes]``: each cluster, and random groups like it."""
+    """Return what to ablate, ``[clusters, 1 + draws, nodes]``: each cluster, and random sets like it."""
     clusters = int(labels.max(initial=-1)) + 1
-    groups = np.zeros((clusters, 1 + draws, len(graph)), dtype=bool)
-    groups[:, 0] = (labels == np.arange(clusters)[:, None]) & lesioned
+    sets = np.zeros((clusters, 1 + draws, len(graph)), dtype=bool)
+    sets[:, 0] = (labels == np.arange(clusters)[:, None]) & lesioned
     generator = np.random.default_rng(seed)
     for number in range(len(graph.groups)):
         nodes = np.flatnonzero((graph.group_of == number) & pool)
-        wanted = groups[:, 0, nodes].sum(1)
+        wanted = sets[:, 0, nodes].sum(1)
         rank = generator.random((clusters, draws, len(nodes))).argsort(2).argsort(2)
-        groups[:, 1:, nodes] = rank < wanted[:, None, None]
-    return groups
+        sets[:, 1:, nodes] = rank < wanted[:, None, None]
+    return sets
 
 
 def _result(
     correct: NDArray[np.float64],
     samples: NDArray[np.float64],
-    groups: NDArray[np.bool_],
+    sets: NDArray[np.bool_],
     graph: NetworkGraph,
     lesioned: NDArray[np.bool_],
     seed: int,
@@ -141,13 +164,13 @@ def _result(
     with np.errstate(invalid="ignore"):
         by_class = np.where(samples > 0, correct / samples, np.nan)
     total = correct.sum(1) / samples.sum()
-    without = total[1:].reshape(groups.shape[:2])
-    without_by_class = by_class[1:].reshape(*groups.shape[:2], len(samples))
+    without = total[1:].reshape(sets.shape[:2])
+    without_by_class = by_class[1:].reshape(*sets.shape[:2], len(samples))
     return Lesions(
         accuracy=float(total[0]),
         class_accuracy=by_class[0],
         layers=tuple(group.name for group, is_shown in zip(graph.groups, shown, strict=True) if is_shown),
-        units=groups[:, 0].astype(np.int64) @ members[shown].T.astype(np.int64),
+        units=sets[:, 0].astype(np.int64) @ members[shown].T.astype(np.int64),
         accuracies=without[:, 0],
         random_accuracies=without[:, 1:],
         class_accuracies=without_by_class[:, 0],
@@ -177,14 +200,14 @@ def _labels_and_graph(
     return labels.astype(np.int64), graph
 
 
-def _check(network: nn.Module, split: Split, draws: int, seed: int, batch_size: int | None) -> None:
+def _check(network: nn.Module, split: Split, draws: int | None, seed: int, batch_size: int | None) -> None:
     if not isinstance(network, nn.Module):
         raise SpecError(f"lesions need a network to measure, an nn.Module; got a {type(network).__name__}")
     if next(network.parameters(), None) is None:
         raise SpecError(f"this {type(network).__name__} has no weights, so there is nothing to ablate")
-    rows = 1 if batch_size is None else batch_size
-    for name, value, least in (("draws", draws, 1), ("seed", seed, 0), ("batch_size", rows, 1)):
-        whole_number(name, value, least)
+    for name, value, least in (("draws", draws, 1), ("seed", seed, 0), ("batch_size", batch_size, 1)):
+        if value is not None:
+            whole_number(name, value, least)
     if isinstance(split, Dataset):
         raise SpecError(f"lesions are measured on one split; pass that of {split.name!r}, such as data.test")
     if not isinstance(split, Split):
@@ -200,12 +223,9 @@ def _check(network: nn.Module, split: Split, draws: int, seed: int, batch_size: 
         )
 
 
-SCHEMA = "dovetail.lesions/1"
-
-
 @dataclass(frozen=True, eq=False)
 class Lesions:
-    """Accuracy without each cluster, beside accuracy without random groups of the same make-up by layer.
+    """Accuracy without each cluster, beside accuracy without random sets of the same make-up by layer.
 
     Made by `lesion`. A drop is the accuracy of the whole network less that of a network without some units.
 
@@ -222,13 +242,13 @@ class Lesions:
     accuracies : float array
         Without each cluster, ``[clusters]``.
     random_accuracies : float array
-        Without random groups that have as many units in every layer, ``[clusters, draws]``.
+        Without random sets that have as many units in every layer, ``[clusters, draws]``.
     class_accuracies, random_class_accuracies : float array
-        The same for each class, ``[clusters, classes]``; of random groups the mean of all draws.
+        The same for each class, ``[clusters, classes]``; of random sets the mean of all draws.
     samples : int
         How many samples the accuracies are measured on.
     seed : int
-        What decided the random groups.
+        What decided the random sets.
     """
 
     accuracy: float
@@ -249,7 +269,7 @@ class Lesions:
 
     @property
     def random_drops(self) -> Floats:
-        """By how much it falls without random groups, ``[clusters, draws]``."""
+        """By how much it falls without random sets, ``[clusters, draws]``."""
         return self.accuracy - self.random_accuracies
 
     @property
@@ -259,23 +279,22 @@ class Lesions:
 
     @property
     def random_class_drops(self) -> Floats:
-        """The same without random groups, mean of all draws, ``[clusters, classes]``."""
+        """The same without random sets, mean of all draws, ``[clusters, classes]``."""
         return self.class_accuracy - self.random_class_accuracies
 
     @property
-    def p_more(self) -> Floats:
-        """Chance that a random group hurts at least as much as the cluster: small where the cluster matters more."""
-        return self._share(self.random_accuracies <= self.accuracies[:, None])
+    def p_values(self) -> Floats:
+        """How likely a random set is to differ from the others as much as the cluster does, ``[clusters]``.
+
+        In either direction, and adjusted by Holm's method for there being several clusters: that any of them is at most
+        0.05 has a chance of 5 % if none of them is special. `adjusted_p_values` says how.
+        """
+        return adjusted_p_values(self.drops, self.random_drops)
 
     @property
-    def p_less(self) -> Floats:
-        """Chance that a random group hurts at most as much as the cluster: small where the cluster matters less."""
-        return self._share(self.random_accuracies >= self.accuracies[:, None])
-
-    def _share(self, such: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> Floats:
-        # The cluster counts as one of the draws, so that no chance is 0.
-        share: Floats = (such.sum(1) + 1) / (such.shape[1] + 1)
-        return share
+    def least_p(self) -> float:
+        """The lowest p-value that so many random sets can give, for a cluster that differs from all of them."""
+        return min(1.0, len(self.drops) / (self.random_drops.shape[1] + 1))
 
     def __repr__(self) -> str:
         if not len(self.drops):
@@ -284,8 +303,8 @@ class Lesions:
         beside = self.random_drops[worst]
         return (
             f"Lesions({len(self.drops)} clusters, accuracy {self.accuracy:.4f}; largest drop {self.drops[worst]:.4f} "
-            f"without cluster {worst}, random groups {beside.mean():.4f} ± {beside.std():.4f}, "
-            f"p = {self.p_more[worst]:.3g})"
+            f"without cluster {worst}, random sets {beside.mean():.4f} ± {beside.std():.4f}, "
+            f"p = {self.p_values[worst]:.3g})"
         )
 
     def to_frame(self) -> pd.DataFrame:
@@ -299,8 +318,7 @@ class Lesions:
                 "drop": self.drops,
                 "random drop": self.random_drops.mean(1),
                 "sd": self.random_drops.std(1),
-                "p more": self.p_more,
-                "p less": self.p_less,
+                "p": self.p_values,
             }
         ).rename_axis("cluster")
 
@@ -326,8 +344,7 @@ class Lesions:
                     "accuracy": float(self.accuracies[number]),
                     "drop": float(self.drops[number]),
                     "random_drops": self.random_drops[number].tolist(),
-                    "p_more": float(self.p_more[number]),
-                    "p_less": float(self.p_less[number]),
+                    "p_value": float(self.p_values[number]),
                     "class_drops": _plain(self.class_drops[number]),
                     "random_class_drops": _plain(self.random_class_drops[number]),
                 }
@@ -336,10 +353,42 @@ class Lesions:
         }
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the drop without each cluster, and those without random groups beside it."""
+        """Draw the drop without each cluster, and those without random sets beside it."""
         from .plots import draw_lesions
 
         return draw_lesions(self, ax)
+
+
+def adjusted_p_values(drops: Floats, random_drops: Floats) -> Floats:
+    """Return the p-values of clusters beside random sets, in both directions, adjusted by Holm's method.
+
+    A cluster counts as one of its random sets. Its p-value is the share of these that are as far from the mean of all
+    as the cluster is.
+
+    Parameters
+    ----------
+    drops : float array
+        Without each cluster, ``[clusters]``.
+    random_drops : float array
+        Without random sets, ``[clusters, draws]``.
+
+    References
+    ----------
+    Holm, "A simple sequentially rejective multiple test procedure", 1979.
+
+    Examples
+    --------
+    >>> drops, random_drops = np.array([0.9, 0.0]), np.zeros((2, 99))
+    >>> adjusted_p_values(drops, random_drops).tolist()
+    [0.02, 1.0]
+    """
+    together = np.concatenate([drops[:, None], random_drops], axis=1)
+    away = np.abs(together - together.mean(1, keepdims=True))
+    alone = (away >= away[:, :1] - _ROUNDING).mean(1)
+    order = np.argsort(alone, kind="stable")
+    adjusted = np.empty(len(alone))
+    adjusted[order] = np.maximum.accumulate(alone[order] * np.arange(len(alone), 0, -1))
+    return np.minimum(adjusted, 1)
 
 
 def _plain(values: Floats) -> list[float | None]:

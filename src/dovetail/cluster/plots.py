@@ -139,7 +139,7 @@ def draw_embedding(found: Clusterability, ax: Axes | None = None) -> Axes:
 
 
 def draw_lesions(lesions: Lesions, ax: Axes | None = None) -> Axes:
-    """Draw the drop in accuracy without each cluster, and those without random groups of the same make-up."""
+    """Draw the drop in accuracy without each cluster, and those without random sets of the same make-up."""
     clusters = len(lesions.drops)
     ax = ax or new_axes((max(5.5, 2 + 0.4 * min(clusters, _MOST_CLUSTERS)), 3.8))
     places = np.arange(clusters)
@@ -147,7 +147,7 @@ def draw_lesions(lesions: Lesions, ax: Axes | None = None) -> Axes:
     # Draws beside each other, so that equal ones do not hide each other.
     spread = np.linspace(-0.25, 0.25, beside.shape[1]) if beside.shape[1] > 1 else np.zeros(1)
     ax.scatter((places[:, None] + spread).ravel(), beside.ravel(), s=10, color=GREY, alpha=0.6, linewidths=0,
-               label="random groups like it")  # fmt: skip
+               label="random sets like it")  # fmt: skip
     ax.scatter(
         places, lesions.drops, s=45, color=LINE_COLOURS[1], marker="D", label="without the cluster", zorder=3
     )

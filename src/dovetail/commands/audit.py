@@ -67,7 +67,9 @@ def audit(
     ] = None,
     draws: Annotated[
         int | None,
-        typer.Option(help="Random groups that a cluster is compared with by --lesion.", show_default="20"),
+        typer.Option(
+            help="Random sets that a cluster is compared with by --lesion.", show_default="200 or more"
+        ),
     ] = None,
     device: Annotated[
         str | None,
@@ -112,7 +114,6 @@ def audit(
     lesions = None
     if measured is not None:
         network, split = measured
-        draws = 20 if draws is None else draws
         lesions = lesioned(network, found, split, draws=draws, seed=seed, progress=not as_json)
     lost = None
     if lesions is not None:

@@ -39,6 +39,8 @@ def print_lesions(lesions: Lesions, data: Dataset, source: Source) -> None:
     """Print the accuracy without each cluster, and how to read it."""
     import numpy as np
 
+    from ..cluster.lesion import enough_draws
+
     frame = lesions.to_frame().reset_index()
     worst = np.nanargmax(lesions.class_drops, axis=1)
     frame["hits most"] = [
@@ -50,10 +52,16 @@ def print_lesions(lesions: Lesions, data: Dataset, source: Source) -> None:
     ]
     print_table(table_of(frame, f"Without each cluster, on the test split of {data.name}"))
     say(
-        f"accuracy of the whole network {lesions.accuracy:.4f}. random drop: without random groups that have as many "
-        f"units in every layer, {lesions.random_drops.shape[1]} for each cluster. p more, p less: how often such a "
-        f"group hurts at least, or at most, as much as the cluster. hits most: the class that loses most without it."
+        f"accuracy of the whole network {lesions.accuracy:.4f}. random drop: without random sets that have as many "
+        f"units in every layer, {lesions.random_drops.shape[1]} for each cluster. p: how often such a set differs from "
+        "the others as much as the cluster does, adjusted (Holm) for there being several clusters. hits most: the "
+        "class that loses most without it."
     )
+    if lesions.least_p > 0.05:
+        say(
+            f"With so few random sets no p can be below {lesions.least_p:.2g}; "
+            f"--draws {enough_draws(len(lesions.drops))} could tell."
+        )
     if source.measured_classes is not None:
         say(
             f"Measured only on samples of the classes that it is for, {', '.join(source.measured_classes)}: on others "

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
+from ...cluster.lesion import adjusted_p_values
 from ...io.fields import number, take
 from ..charts_cluster import composition_chart, null_chart
 from ..page import Page
@@ -104,7 +107,7 @@ def add_composition(page: Page, counts: Sequence[Sequence[int]], layers: Sequenc
 
 
 def add_lesions(page: Page, clusters: Sequence[Mapping[str, object]], about: Mapping[str, object]) -> None:
-    """Add accuracy without each cluster, beside that without random groups of the same make-up.
+    """Add accuracy without each cluster, beside that without random sets of the same make-up.
 
     Parameters
     ----------
@@ -119,8 +122,8 @@ def add_lesions(page: Page, clusters: Sequence[Mapping[str, object]], about: Map
 
     page.heading("Without each cluster")
     rows = []
-    for entry in clusters:
-        drops = [number(value) for value in take(entry, "random_drops", list)]
+    for entry, p_value in zip(clusters, _p_values(clusters), strict=True):
+        drops = _random_drops(entry)
         rows.append(
             {
                 "cluster": entry.get("cluster"),
@@ -128,15 +131,27 @@ def add_lesions(page: Page, clusters: Sequence[Mapping[str, object]], about: Map
                 "accuracy": number(entry.get("accuracy")),
                 "drop": number(entry.get("drop")),
                 "random drop": sum(drops) / len(drops) if drops else None,
-                "p more": number(entry.get("p_more")),
-                "p less": number(entry.get("p_less")),
+                "p": p_value,
             }
         )
     accuracy = number(about.get("accuracy"))
     page.text(
         f"The whole network is right on {accuracy:.4f} of {about.get('samples')} samples of {about.get('data')}. "
-        "Random drop: without random groups that have as many units in every layer. p more, p less: how often such a "
-        "group hurts at least, or at most, as much as the cluster."
+        "Random drop: without random sets that have as many units in every layer. p: how often such a set differs from "
+        "the others as much as the cluster does, adjusted (Holm) for there being several clusters."
     )
     more = f" {len(rows) - _MOST_ROWS} more are in audit.json." if len(rows) > _MOST_ROWS else ""
     page.table(pd.DataFrame(rows).head(_MOST_ROWS), f"Accuracy without each cluster.{more}")
+
+
+def _random_drops(entry: Mapping[str, object]) -> list[float]:
+    return [number(value) for value in take(entry, "random_drops", list)]
+
+
+def _p_values(clusters: Sequence[Mapping[str, object]]) -> list[float | None]:
+    """Return each cluster's p-value from what was measured: early audits say it unadjusted, if at all."""
+    beside = [_random_drops(entry) for entry in clusters]
+    if len({len(drops) for drops in beside}) != 1:
+        return [None] * len(clusters)
+    drops = np.array([number(entry.get("drop")) for entry in clusters])
+    return [float(value) for value in adjusted_p_values(drops, np.array(beside, dtype=np.float64))]
