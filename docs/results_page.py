@@ -13,7 +13,7 @@ from pathlib import Path
 
 from dovetail.engine.results_file import NAME, read_results
 from dovetail.engine.run_folder import write_tables
-from dovetail.recipes import PAPERS, Finished, Recipe, recipes
+from dovetail.recipes import PAPERS, Finished, Recipe, finished_units, recipes
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "results"
@@ -49,22 +49,21 @@ def all_finished() -> dict[str, Finished]:
     return found
 
 
-def finished_units(recipe: Recipe) -> list[Finished]:
-    """Return the finished units of a recipe."""
-    units = dict.fromkeys(recipe.units("paper"))
-    return [all_finished()[unit.key] for unit in units if unit.key in all_finished()]
+def finished(recipe: Recipe) -> list[Finished]:
+    """Return the finished units of a recipe, of older versions of their work too where there is no newer result."""
+    return finished_units(recipe.units("paper"), all_finished())
 
 
 def overview() -> str:
     """Return a table of all recipes: how much of each is done, on what, in how long."""
     lines = ["| recipe | shows | units done | time | on |", "|---|---|---|---|---|"]
     for recipe in recipes():
-        finished = finished_units(recipe)
-        minutes = sum(one.seconds for one in finished) / 60
-        devices = ", ".join(name for name, _ in Counter(one.device for one in finished).most_common())
-        done = f"{len(finished)} of {len(set(recipe.units('paper')))}"
+        done = finished(recipe)
+        minutes = sum(one.seconds for one in done) / 60
+        devices = ", ".join(name for name, _ in Counter(one.device for one in done).most_common())
+        how_many = f"{len(done)} of {len(recipe.units('paper'))}"
         lines.append(
-            f"| [{recipe.paper}/{recipe.name}](#{recipe.name}) | {recipe.shows} | {done} | {minutes:.1f} min | "
+            f"| [{recipe.paper}/{recipe.name}](#{recipe.name}) | {recipe.shows} | {how_many} | {minutes:.1f} min | "
             f"{devices or '–'} |"
         )
     lines += [
@@ -78,10 +77,10 @@ def section(recipe: Recipe) -> str:
     """Write a recipe's tables and figures, and return them as a part of the page."""
     folder = RESULTS / recipe.name
     lines = [f'## <a id="{recipe.name}"></a>{recipe.name}: {recipe.title}', "", f"{recipe.shows}.", ""]
-    finished = finished_units(recipe)
-    if not finished or not folder.exists():
+    done = finished(recipe)
+    if not done or not folder.exists():
         return "\n".join([*lines, NOT_RUN, ""])
-    write_tables(folder, recipe, "paper", finished)
+    write_tables(folder, recipe, "paper", done)
     remarks = folder / "remarks.md"
     if remarks.exists():
         lines += [
@@ -89,7 +88,7 @@ def section(recipe: Recipe) -> str:
             .replace("](../../docs/results.md#", "](#")
             .replace("../../docs/", "")
         ]
-    lines += [table.to_markdown() for table in recipe.tables(finished)]
+    lines += [table.to_markdown() for table in recipe.tables("paper", done)]
     pictures = sorted((folder / "figures").glob("*.png"))
     lines += [
         f"![{recipe.name}: {path.stem}](../results/{recipe.name}/figures/{path.name})\n" for path in pictures

@@ -15,7 +15,7 @@ from .engine.run_folder import CONFIG, read_config, units_beside
 from .errors import FileFormatError
 from .io.checkpoint import is_safetensors
 from .io.header import read_header
-from .recipes import find_recipe
+from .recipes import find_recipe, finished_units
 from .recipes.recipe import check_scale
 from .sculpting import Hierarchy, Sculpture, open_sculpture
 from .sculpting.modules.hierarchy_json import SCHEMA as HIERARCHY_SCHEMA
@@ -145,9 +145,9 @@ def open_run(path: Path) -> Run:
     config = read_config(path)
     recipe, scale = find_recipe(str(config.get("recipe"))), str(config.get("scale"))
     check_scale(scale)
-    units = list(dict.fromkeys(recipe.units(scale)))  # type: ignore[arg-type]
+    units = recipe.units(scale)  # type: ignore[arg-type]
     kept = units_beside(path) | read_results(path / RESULTS)
-    finished = [kept[unit.key] for unit in units if unit.key in kept]
+    finished = finished_units(units, kept)
     run = Run(recipe, scale, path, finished)  # type: ignore[arg-type]
     try:
         run.tables  # noqa: B018 (made once and kept; a damaged result shows here)

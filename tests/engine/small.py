@@ -5,11 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 
-import pandas as pd
-
 from dovetail.engine import Outcome
-from dovetail.recipes import Finished, Recipe, Table, Unit
-from dovetail.recipes.cluster.networks_unit import networks_unit
+from dovetail.recipes import Line, LineTable, Recipe, Unit
+from dovetail.recipes.cluster.conditions import networks_unit
 
 
 def small_units(count: int, epochs: int = 1) -> list[Unit]:
@@ -27,11 +25,9 @@ def small_units(count: int, epochs: int = 1) -> list[Unit]:
 
 
 def small_recipe(count: int = 4, epochs: int = 1) -> Recipe:
-    def tables(finished: Sequence[Finished]) -> list[Table]:
-        rows = [{"seed": one.unit.settings["seeds"][0], "seconds": one.seconds} for one in finished]
-        return [Table("Small", pd.DataFrame(rows))]
-
-    return Recipe("small", "beyond", "A test", "Nothing", lambda scale: small_units(count, epochs), tables)
+    lines = [Line({"seed": unit.settings["seeds"][0]}, [unit]) for unit in small_units(count, epochs)]
+    table = LineTable("Small", lines, lambda line, rows: {"done": True}, all_lines=False, numbers=True)
+    return Recipe("small", "beyond", "A test", "Nothing", lambda scale: [table])
 
 
 class CountingEngine:

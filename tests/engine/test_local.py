@@ -17,7 +17,7 @@ from dovetail.engine.machine import cores, free_memory, places
 from dovetail.engine.perform import perform
 from dovetail.errors import SpecError
 from dovetail.recipes import Unit, Work, find_work
-from dovetail.recipes.cluster.networks_unit import networks_unit
+from dovetail.recipes.cluster.conditions import networks_unit
 
 from .small import small_units, wait_for
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from dovetail.engine.perform import perform
-from dovetail.recipes.cluster.networks_unit import networks_unit
+from dovetail.recipes.cluster.conditions import networks_unit
 
 from .small import small_units
 

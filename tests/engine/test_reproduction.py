@@ -109,10 +109,14 @@ def test_side_by_side_the_longest_units_come_first_and_alone_the_order_is_the_re
         assert [unit.settings["seeds"][0] for unit in engine.asked] == seeds
 
 
-def test_tables_in_small_say_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tables_at_smoke_scale_say_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dovetail.engine.reproduction.find_recipe", lambda name: small_recipe())
     use(CountingEngine(), monkeypatch)
-    assert reproduce("small", folder=tmp_path / "run", progress=False).tables[0].note.startswith("In small")
+    assert (
+        reproduce("small", folder=tmp_path / "run", progress=False)
+        .tables[0]
+        .note.startswith("At smoke scale")
+    )
     paper = reproduce("small", "paper", folder=tmp_path / "paper", progress=False)
     assert not paper.tables[0].note
-    assert paper.taken == 4
+    assert paper.from_others == 4

@@ -79,7 +79,7 @@ def test_finished_units_are_taken_from_runs_beside_it(tmp_path: Path) -> None:
     (tmp_path / "foreign" / "results.jsonl").write_text("not ours\n")
     with RunFolder(tmp_path / "two", small_recipe(), "paper") as two:
         two.add([Finished(second, {"x": 2}, 1.0, "cpu")])
-        assert two.take_from_neighbours([first, second, third]) == 1
+        assert two.copy_from_neighbours([first, second, third]) == 1
         assert two.missing([first, second, third]) == [third]
     with RunFolder(tmp_path / "two", small_recipe(), "paper") as again:
         assert [one.row for one in again.finished([third, first, second])] == [{"x": 1}, {"x": 2}]
@@ -113,22 +113,23 @@ def test_what_is_taken_over_keeps_where_it_comes_from(tmp_path: Path) -> None:
     with RunFolder(tmp_path / "old", small_recipe(), "smoke") as old:
         old.add([Finished(unit, {"x": 1}, 1.0, "NVIDIA H200", "0.0.1")])
     with RunFolder(tmp_path / "new", small_recipe(), "smoke") as new:
-        assert new.take_from_neighbours([unit]) == 1
+        assert new.copy_from_neighbours([unit]) == 1
     with RunFolder(tmp_path / "new", small_recipe(), "smoke") as again:
         assert again.finished([unit]) == [Finished(unit, {"x": 1}, 1.0, "NVIDIA H200", "0.0.1")]
 
 
 def drawing_recipe(*names: str) -> Recipe:
     """Return a recipe with empty figures of these names."""
-    return replace(small_recipe(), figures=lambda finished: [(name, Figure()) for name in names])
+    return replace(small_recipe(), charts=lambda filled: [(name, Figure()) for name in names])
 
 
 def test_figures_that_a_recipe_no_longer_has_go_and_those_of_others_stay(tmp_path: Path) -> None:
+    done = [Finished(small_units(1)[0], {}, 1.0, "cpu")]
     with RunFolder(tmp_path, drawing_recipe("old", "both"), "smoke") as run:
-        run.write_tables([])
+        run.write_tables(done)
     (tmp_path / "figures" / "mine.png").write_bytes(b"drawn by hand")
     with RunFolder(tmp_path, drawing_recipe("both", "new"), "smoke") as run:
-        run.write_tables([])
+        run.write_tables(done)
     assert {file.stem for file in (tmp_path / "figures").iterdir()} == {"both", "new", "mine"}
 
 
@@ -190,7 +191,7 @@ def test_results_that_links_lead_to_and_huge_ones_are_not_taken_over(tmp_path: P
         large.write(results.read_bytes())
         large.truncate(2**30)  # a hole: no disk is used
     with RunFolder(tmp_path / "runs" / "new", small_recipe(), "smoke") as new:
-        assert new.take_from_neighbours([unit]) == 0
+        assert new.copy_from_neighbours([unit]) == 0
 
 
 def test_a_config_of_a_strange_size_is_refused(tmp_path: Path) -> None:

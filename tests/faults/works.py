@@ -8,14 +8,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from unittest import mock
 
-import pandas as pd
 from matplotlib.figure import Figure
 
 from dovetail import cli
 from dovetail.data import load
 from dovetail.engine.perform import perform
-from dovetail.recipes import Finished, Recipe, Table, Unit
-from dovetail.recipes.cluster.networks_unit import networks_unit
+from dovetail.recipes import FilledTable, Finished, Line, LineTable, Recipe, Unit
+from dovetail.recipes.cluster.conditions import networks_unit
 from dovetail.specialists import Composite, Specialist, train_specialists
 
 from ..specialists.helpers import make_specialist
@@ -31,8 +30,8 @@ def import_all() -> None:
     done = perform(_units()[0], "cpu")
     assert done.row is not None, done.error
     finished = [Finished(done.unit, done.row, 0.0, "cpu")]
-    _tables(finished)[0].to_markdown()
-    for _, figure in _figures(finished):
+    small_recipe().tables("smoke", finished)[0].to_markdown()
+    for _, figure in small_recipe().figures("smoke", finished):
         figure.savefig(io.BytesIO(), format="png")
 
 
@@ -64,7 +63,9 @@ def saved_parts() -> list[tuple[Specialist, Composite]]:
 
 def small_recipe() -> Recipe:
     """Return a recipe with a table and a figure that follow from what its units give."""
-    return Recipe("small", "beyond", "A test", "Nothing", lambda scale: _units(), _tables, _figures)
+    lines = [Line({"seed": unit.settings["seeds"][0]}, [unit]) for unit in _units()]
+    table = LineTable("Small", lines, lambda line, rows: {"row": str(rows[0])}, all_lines=False, numbers=True)
+    return Recipe("small", "beyond", "A test", "Nothing", lambda scale: [table], _figures)
 
 
 def _units() -> list[Unit]:
@@ -74,11 +75,7 @@ def _units() -> list[Unit]:
     ]  # fmt: skip
 
 
-def _tables(finished: Sequence[Finished]) -> list[Table]:
-    return [Table("Small", pd.DataFrame([{"row": str(one.row)} for one in finished]))]
-
-
-def _figures(finished: Sequence[Finished]) -> Iterator[tuple[str, Figure]]:
+def _figures(filled: Sequence[FilledTable]) -> Iterator[tuple[str, Figure]]:
     figure = Figure(figsize=(1, 1))
-    figure.subplots().plot([len(str(one.row)) for one in finished])
+    figure.subplots().plot([len(str(rows[0])) for _, rows in filled[0].lines])
     yield "rows", figure

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from dovetail.recipes import Finished, Unit
-from dovetail.recipes.sculpt.choices import choices_of
+from dovetail.recipes.sculpt.settings import choices_of
 
 VERDICTS = ("whole", "feeds", "inputs", "outputs", "hidden", "intermediate", "middle")
 

@@ -1,4 +1,4 @@
-"""Run a recipe in small, in this process, as the engine does."""
+"""Run a recipe at smoke scale, in this process, as the engine does."""
 
 from __future__ import annotations
 

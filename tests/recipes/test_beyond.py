@@ -16,10 +16,10 @@ from torch import nn
 
 from dovetail.data.dataset import Split
 from dovetail.recipes import Finished, Unit, find_recipe
-from dovetail.recipes.beyond.agreement import agreement
-from dovetail.recipes.beyond.clusters_of import cluster_network
+from dovetail.recipes.beyond.composite_clusters import cluster_network
 from dovetail.recipes.beyond.findings import VIEWS
-from dovetail.recipes.beyond.ownership import favourites, owners, weight_shares
+from dovetail.recipes.beyond.membership import agreement, favourites, owners, weight_shares
+from dovetail.recipes.recipe import Scale
 
 from .recipe_checks import check_units
 from .smoke import run_smoke
@@ -68,18 +68,20 @@ def test_units_are_all_conditions() -> None:
 
 def test_any_part_can_be_shown() -> None:
     recipe = find_recipe(NAME)
-    assert not recipe.tables([])
-    assert not list(recipe.figures([]))
-    for units, data in ((recipe.units("paper")[:3], "mnist"), (recipe.units("smoke"), "digits")):
+    assert not recipe.tables("paper", [])
+    assert not list(recipe.figures("paper", []))
+    scales: tuple[tuple[Scale, str], ...] = (("paper", "mnist"), ("smoke", "digits"))
+    for scale, data in scales:
+        units = recipe.units(scale)[:3]
         finished = [made_up(unit) for unit in units]
-        assert [len(table.wide()) for table in recipe.tables(finished)] == [2 * len(units)] * 3
-        names = [name for name, _ in recipe.figures(finished)]
+        assert [len(table.wide()) for table in recipe.tables(scale, finished)] == [2 * len(units)] * 3
+        names = [name for name, _ in recipe.figures(scale, finished)]
         assert names == ["agreement", "n-cuts", f"units-by-owner-{data}"]
 
 
 def test_tables_say_in_words_what_was_found() -> None:
     recipe = find_recipe(NAME)
-    owner, cuts, favourite = recipe.tables([made_up(recipe.units("paper")[3])])
+    owner, cuts, favourite = recipe.tables("paper", [made_up(recipe.units("paper")[3])])
     assert "slots, mlp:510-250, without inputs: specialists are the clusters. Agreement 1.00" in owner.note
     assert "slots, mlp:510-250, whole: specialists mostly show as clusters. Agreement 0.50" in owner.note
     assert "beyond all permutations in 5 of 5 networks" in owner.note
@@ -157,7 +159,7 @@ def test_planted_blocks_are_found() -> None:
 @pytest.mark.slow
 def test_specialists_in_slots_show_as_clusters_and_others_do_not() -> None:
     finished = run_smoke(NAME)
-    assert [len(table.wide()) for table in find_recipe(NAME).tables(finished)] == [4] * 3
+    assert [len(table.wide()) for table in find_recipe(NAME).tables("smoke", finished)] == [4] * 3
     slots, pruned = (one.row["composite"] for one in finished)
     for view, least in (("whole", 0.2), ("without inputs", 0.8)):
         owner = slots[view]["owner"]

@@ -11,7 +11,7 @@ import dovetail as dt
 from dovetail.cluster import train_networks
 from dovetail.population.random import Noise, member_keys
 from dovetail.recipes.cluster.augmentation import turned_shifted_mirrored
-from dovetail.recipes.cluster.fewer_samples import first_samples
+from dovetail.recipes.data import first_samples
 
 IMAGES = 400
 

@@ -13,7 +13,7 @@ from torch import nn
 import dovetail as dt
 from dovetail.errors import DovetailError, SpecError
 from dovetail.recipes import find_recipe, find_work
-from dovetail.recipes.cluster.networks_unit import measure_settings
+from dovetail.recipes.cluster.conditions import measure_settings
 
 WORK = find_work("cluster/foreign")
 CPU = torch.device("cpu")

@@ -26,7 +26,7 @@ def test_units_are_the_papers() -> None:
 def test_tables_show_ours_and_all_that_was_published() -> None:
     finished = [made_up(unit) for unit in find_recipe("k").units("paper")]
     check_published("k", ("A.1", "A.2", "A.3", "A.4"), finished)
-    frame = find_recipe("k").tables(finished)[0].frame
+    frame = find_recipe("k").tables("paper", finished)[0].frame
     row = frame[
         (frame["data"] == "mnist") & (frame["condition"] == "none") & (frame["metric"] == "p < 1/320")
     ]
@@ -41,7 +41,7 @@ def test_any_part_can_be_shown() -> None:
 @pytest.mark.slow
 def test_dropout_makes_networks_clusterable_into_four_clusters_and_more() -> None:
     finished = run_smoke("k")
-    assert [len(table.wide()) for table in find_recipe("k").tables(finished)] == [2] * 4
+    assert [len(table.wide()) for table in find_recipe("k").tables("smoke", finished)] == [2] * 4
     (*none, none_in_two), (*dropout, _) = (one.row["pruned"]["measures"] for one in finished)
     for without, with_dropout in zip(none, dropout, strict=True):
         assert fmean(with_dropout["ncut"]) < fmean(without["ncut"])

@@ -27,7 +27,7 @@ def test_networks_on_mnist_are_those_of_another_recipe() -> None:
 def test_tables_show_ours_and_all_that_was_published() -> None:
     finished = [made_up(unit, 7.0) for unit in find_recipe("mixtures").units("paper")]
     check_published("mixtures", ("A.20", "A.21"), finished)
-    frame = find_recipe("mixtures").tables(finished)[1].frame
+    frame = find_recipe("mixtures").tables("paper", finished)[1].frame
     ncut = frame[(frame["data"] == "lines-mnist-sep") & (frame["metric"] == "n-cut")]
     assert ncut["difference"].item() == pytest.approx(7.2 - 7.779)
 
@@ -39,7 +39,7 @@ def test_any_part_can_be_shown() -> None:
 @pytest.mark.slow
 def test_dropout_keeps_networks_from_counting_lines() -> None:
     finished = run_smoke("mixtures")
-    (table,) = find_recipe("mixtures").tables(finished)
+    (table,) = find_recipe("mixtures").tables("smoke", finished)
     assert len(table.wide()) == 4
     lines, _, apart, dropout = (fmean(one.row["unpruned"]["test"]["accuracy"]) for one in finished)
     assert dropout < lines - 0.15

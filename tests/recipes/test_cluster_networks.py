@@ -13,10 +13,9 @@ import dovetail as dt
 from dovetail.cluster import train_networks
 from dovetail.errors import DataError, SpecError
 from dovetail.recipes import find_work
-from dovetail.recipes.cluster.data_sizes import data_size
-from dovetail.recipes.cluster.fewer_samples import first_samples
+from dovetail.recipes.cluster.conditions import networks_unit, per_seed
 from dovetail.recipes.cluster.measuring import largest_part
-from dovetail.recipes.cluster.networks_unit import networks_unit, per_seed
+from dovetail.recipes.data import data_size, first_samples
 
 CPU = torch.device("cpu")
 WORK = find_work("cluster/networks")

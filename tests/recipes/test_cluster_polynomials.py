@@ -23,7 +23,7 @@ def test_units_are_the_papers() -> None:
 def test_tables_show_ours_and_all_that_was_published() -> None:
     finished = [made_up(unit) for unit in find_recipe("polynomials").units("paper")]
     check_published("polynomials", ("A.19",), finished)
-    frame = find_recipe("polynomials").tables(finished)[0].frame
+    frame = find_recipe("polynomials").tables("paper", finished)[0].frame
     loss = frame[(frame["condition"] == "l1") & (frame["pruned"] == "no") & (frame["metric"] == "train loss")]
     assert loss["difference"].item() == pytest.approx(0.3 - 0.350)
 
@@ -35,7 +35,7 @@ def test_any_part_can_be_shown() -> None:
 @pytest.mark.slow
 def test_networks_that_compute_polynomials_are_clusterable() -> None:
     finished = run_smoke("polynomials")
-    (table,) = find_recipe("polynomials").tables(finished)
+    (table,) = find_recipe("polynomials").tables("smoke", finished)
     assert len(table.wide()) == 6
     for one in finished:
         found = one.row["pruned"]["measures"][0]

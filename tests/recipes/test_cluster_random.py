@@ -26,7 +26,7 @@ def test_units_are_the_papers() -> None:
 def test_tables_show_ours_and_all_that_was_published() -> None:
     finished = [made_up(unit, 9.0) for unit in find_recipe("random").units("paper")]
     check_published("random", ("A.16", "A.17", "A.18"), finished)
-    frame = find_recipe("random").tables(finished)[2].frame
+    frame = find_recipe("random").tables("paper", finished)[2].frame
     ncut = frame[
         (frame["condition"] == "dropout") & (frame["pruned"] == "yes") & (frame["metric"] == "n-cut")
     ]
@@ -40,7 +40,7 @@ def test_any_part_can_be_shown() -> None:
 @pytest.mark.slow
 def test_training_without_learning_makes_no_network_clusterable() -> None:
     finished = run_smoke("random")
-    (table,) = find_recipe("random").tables(finished)
+    (table,) = find_recipe("random").tables("smoke", finished)
     assert len(table.wide()) == 6
     unlearnable, long, memorised = (one.row for one in finished)
     for row in (unlearnable, long):

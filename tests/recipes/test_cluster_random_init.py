@@ -30,7 +30,7 @@ def test_units_are_the_papers() -> None:
 
 def test_the_range_stands_beside_that_of_the_text() -> None:
     units = find_recipe("random-init").units("paper")
-    (table,) = find_recipe("random-init").tables([untrained(unit) for unit in units[:12]])
+    (table,) = find_recipe("random-init").tables("paper", [untrained(unit) for unit in units[:12]])
     wide = table.wide()
     assert wide["networks"].tolist() == ["100/100", "20/100", "–"]
     assert wide["highest"].tolist() == ["10.900", "10.900", "–"]
@@ -45,7 +45,7 @@ def test_any_part_can_be_shown() -> None:
 @pytest.mark.slow
 def test_untrained_networks_are_as_clusterable_as_their_copies() -> None:
     finished = run_smoke("random-init")
-    (table,) = find_recipe("random-init").tables(finished)
+    (table,) = find_recipe("random-init").tables("smoke", finished)
     assert len(table.wide()) == 2
     for one in finished:
         (found,) = one.row["initial"]["measures"]

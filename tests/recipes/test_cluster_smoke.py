@@ -1,4 +1,4 @@
-"""Recipes of the Clusterability paper in small: what of the paper survives there."""
+"""Recipes of the Clusterability paper at smoke scale: what of the paper survives there."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ def _run(name: str, rows: int, tables: int) -> list[Finished]:
     """Run a recipe, check the shape of what it shows, and return what is finished."""
     finished = run_smoke(name)
     recipe = find_recipe(name)
-    made = recipe.tables(finished)
+    made = recipe.tables("smoke", finished)
     assert len(made) == tables
     for table in made:
         wide = table.wide()
         assert len(wide) == rows
         assert {"n-cut", "shuffled"} <= set(wide.columns)
         assert (wide["n-cut"] != "–").all()
-    assert dict(recipe.figures(finished))
+    assert dict(recipe.figures("smoke", finished))
     return finished
 
 

@@ -56,7 +56,7 @@ def test_the_papers_scale_has_all_networks(name: str, shape: tuple[int, int]) ->
 @pytest.mark.parametrize(("name", "printed"), TABLES.items())
 def test_every_published_cell_is_there(name: str, printed: tuple[str, ...]) -> None:
     recipe = find_recipe(name)
-    tables = recipe.tables([made_up(recipe.units("paper")[0])])
+    tables = recipe.tables("paper", [made_up(recipe.units("paper")[0])])
     shown = [
         str(cell.published.value)
         for table in tables
@@ -81,7 +81,7 @@ def test_every_published_cell_is_there(name: str, printed: tuple[str, ...]) -> N
 @pytest.mark.parametrize("scale", SCALES)
 def test_finished_units_fill_all_cells(name: str, scale: Scale) -> None:
     recipe = find_recipe(name)
-    tables = recipe.tables([made_up(unit) for unit in recipe.units(scale)])
+    tables = recipe.tables(scale, [made_up(unit) for unit in recipe.units(scale)])
     assert tables
     for table in tables:
         frame = table.frame[table.frame["metric"] != "top-1 accuracy"]
@@ -95,10 +95,10 @@ def test_finished_units_fill_all_cells(name: str, scale: Scale) -> None:
 @pytest.mark.parametrize("name", TABLES)
 def test_figures_are_made_of_whatever_is_there(name: str) -> None:
     recipe = find_recipe(name)
-    assert not list(recipe.figures([]))
+    assert not list(recipe.figures("paper", []))
     units = recipe.units("paper")
     for finished in ([made_up(units[0])], [made_up(unit) for unit in units]):
-        figures = dict(recipe.figures(finished))
+        figures = dict(recipe.figures("paper", finished))
         assert list(figures) == FIGURES.get(name, [f"{name}-unpruned", f"{name}-pruned"])
         for figure in figures.values():
             assert figure.axes[0].get_ylabel().startswith("n-cut")
@@ -106,7 +106,7 @@ def test_figures_are_made_of_whatever_is_there(name: str) -> None:
 
 @pytest.mark.parametrize("name", TABLES)
 def test_nothing_finished_gives_no_tables(name: str) -> None:
-    assert not find_recipe(name).tables([])
+    assert not find_recipe(name).tables("paper", [])
 
 
 def test_recipes_share_networks() -> None:

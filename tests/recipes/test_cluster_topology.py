@@ -23,7 +23,7 @@ def test_units_are_the_papers() -> None:
 def test_tables_show_both_kinds_of_copies_beside_the_same_networks_published_elsewhere() -> None:
     finished = [made_up(unit, 8.0) for unit in find_recipe("topology").units("paper")]
     finished[0].row["pruned"]["measures"][1] |= {"dist_ncut": [5.5] * 5, "p_value": [1 / 51] * 5}
-    (table,) = find_recipe("topology").tables(finished)
+    (table,) = find_recipe("topology").tables("paper", finished)
     wide = table.wide()
     assert wide["same pattern"][0] == "5.500 (0.100)"
     assert wide["same pattern, p < 0.02"][0] == "5/5"
@@ -39,7 +39,7 @@ def test_any_part_can_be_shown() -> None:
 @pytest.mark.slow
 def test_with_dropout_the_topology_alone_makes_networks_more_clusterable() -> None:
     finished = run_smoke("topology")
-    (table,) = find_recipe("topology").tables(finished)
+    (table,) = find_recipe("topology").tables("smoke", finished)
     assert len(table.wide()) == 2
     shuffled, pattern = finished[1].row["pruned"]["measures"]
     for own, all_shuffled, spread in zip(

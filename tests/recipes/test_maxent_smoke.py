@@ -1,4 +1,4 @@
-"""The MaxEnt recipes in small, and what of the paper survives there. In one file, as they share what they train."""
+"""The MaxEnt recipes at smoke scale, and what of the paper survives there. One file: they share what they train."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def tables_of(name: str) -> list[Any]:
     finished = run_smoke(name)
     recipe = find_recipe(name)
     assert all(len(canonical(done.row)) < 300_000 for done in finished)
-    for _, figure in recipe.figures(finished):
+    for _, figure in recipe.figures("smoke", finished):
         figure.canvas.draw()
-    return list(recipe.tables(finished))
+    return list(recipe.tables("smoke", finished))
 
 
 def values(table: Comparison, **labels: object) -> dict[str, float]:

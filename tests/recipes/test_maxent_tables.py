@@ -7,12 +7,11 @@ from typing import Any
 import pytest
 
 from dovetail.recipes import Comparison, Finished, Table, Unit, find_recipe, read_published
-from dovetail.recipes.maxent import table1, table4, width
-from dovetail.recipes.maxent.condition import Condition
+from dovetail.recipes.data import DATA_SIZES
+from dovetail.recipes.maxent import width
+from dovetail.recipes.maxent.condition import Condition, cnn_pruned_at
 from dovetail.recipes.maxent.confusions import totals
-from dovetail.recipes.maxent.data_sets import DATA_SETS
-from dovetail.recipes.maxent.other_rates import cnn_pruned_at
-from dovetail.recipes.maxent.pruning_ratio import shared_pairs
+from dovetail.recipes.maxent.merges import shared_pairs
 
 RECIPES = (
     "table1", "table4", "complete-merge", "connectivity", "temperature", "pruning-ratio", "confusions", "width",
@@ -32,7 +31,7 @@ def scores(seeds: int, sets: int, accuracy: float, entropy: float | None) -> dic
 def made_up(unit: Unit, accuracy: float = 0.9) -> Finished:
     """A row of the shape that the work gives."""
     settings = unit.settings
-    seeds, classes = len(settings["seeds"]), DATA_SETS[settings["data"]["name"]].classes
+    seeds, classes = len(settings["seeds"]), DATA_SIZES[settings["data"]["name"]].outputs
     if unit.work == "maxent/generalists":
         return Finished(unit, {"accuracy": [0.95] * seeds}, 1.0, "cpu")
     sets, pairs = settings["rewarded"], settings["pairs"]
@@ -56,6 +55,9 @@ def made_up(unit: Unit, accuracy: float = 0.9) -> Finished:
             "alone": [{"rewarded": ids, "counts": counts} for ids in sets],
             "pairs": [{"rewarded": sorted(a + b), "counts": counts} for a, b in pairs],
         }
+        if settings["orders"]:
+            growing = [list(range(step + 1)) for step in range(classes)]
+            row["confusions"]["steps"] = [{"rewarded": ids, "counts": counts} for ids in growing]
     if settings["paths"]:
         points = 2 * settings["paths"]["points"]
         ends = [("pair", a, b) for a, b in settings["paths"]["pairs"]]
@@ -75,10 +77,11 @@ def comparison(table: Table | Comparison) -> Comparison:
 
 
 @pytest.mark.parametrize("name", RECIPES)
-def test_nothing_finished_gives_no_tables(name: str) -> None:
+@pytest.mark.parametrize("scale", ["smoke", "paper"])
+def test_nothing_finished_gives_no_tables(name: str, scale: Any) -> None:
     recipe = find_recipe(name)
-    assert not recipe.tables([])
-    assert not list(recipe.figures([]))
+    assert not recipe.tables(scale, [])
+    assert not list(recipe.figures(scale, []))
 
 
 @pytest.mark.parametrize("name", RECIPES)
@@ -87,19 +90,21 @@ def test_any_part_of_the_work_gives_tables(name: str, scale: Any) -> None:
     recipe = find_recipe(name)
     finished = [made_up(unit) for unit in recipe.units(scale)]
     for some in (finished[:1], finished[-1:], finished[::2], finished):
-        for table in recipe.tables(some):
+        for table in recipe.tables(scale, some):
             assert table.to_markdown().startswith("### ")
-    names = [name for name, _ in recipe.figures(finished)]
+    names = [name for name, _ in recipe.figures(scale, finished)]
     assert len(set(names)) == len(names)
     assert bool(names) == (name != "table1")
 
 
 def test_table1_puts_the_published_beside_ours() -> None:
     finished = [made_up(Condition("paper", "mnist", "cnn").unit)]
-    (table,) = table1.tables(finished)
-    assert len(table.cells) == 2 * 20
+    (table,) = find_recipe("table1").tables("paper", finished)
+    assert len(comparison(table).cells) == 2 * 20
     accuracy, entropy = (
-        cell for cell in table.cells if cell.labels == {"data": "mnist", "net": "cnn", "pruned": "60 %"}
+        cell
+        for cell in comparison(table).cells
+        if cell.labels == {"data": "mnist", "net": "cnn", "pruned": "60 %"}
     )
     assert accuracy.ours is not None
     assert accuracy.ours.value == pytest.approx(0.99 + 0.01 / 5)  # three seeds above, two below
@@ -107,11 +112,13 @@ def test_table1_puts_the_published_beside_ours() -> None:
     assert (accuracy.published.value, accuracy.published.spread) == (0.994, 0.005)
     assert accuracy.difference == pytest.approx(0.992 - 0.994)
     assert entropy.difference == pytest.approx(2.0 - 2.302)
-    assert sum(cell.ours is None for cell in table.cells) == 38
+    assert sum(cell.ours is None for cell in comparison(table).cells) == 38
 
 
 def test_table4_shows_every_published_value_and_marks_doubts() -> None:
-    pairs = comparison(table4.tables([made_up(Condition("paper", "mnist", "shallow").unit)])[0])
+    pairs = comparison(
+        find_recipe("table4").tables("paper", [made_up(Condition("paper", "mnist", "shallow").unit)])[0]
+    )
     printed = [row for row in read_published("maxent_table4") if row["mean"]]
     shown = [cell.published for cell in pairs.cells if cell.published is not None]
     assert sorted(quantity.value for quantity in shown) == sorted(float(row["mean"]) for row in printed)
@@ -132,7 +139,7 @@ def test_table4_compares_losses() -> None:
         made_up(Condition("paper", "mnist", "shallow", loss=loss).unit, accuracy)
         for loss, accuracy in (("me", 0.95), ("qme", 0.9), ("xe", 0.9))
     ]
-    tests = table4.tables(finished)[1]
+    tests = find_recipe("table4").tables("paper", finished)[1]
     (line,) = tests.frame.to_dict("records")
     assert line["ME − QME"] == pytest.approx(0.05)
     assert line["p me>qme"] < 1e-6
@@ -142,7 +149,7 @@ def test_table4_compares_losses() -> None:
 
 def test_complete_merge_has_a_column_for_each_step_and_method() -> None:
     finished = [made_up(Condition("paper", data, "shallow").unit) for data in ("mnist", "yeast")]
-    accuracy, entropy, methods = find_recipe("complete-merge").tables(finished)
+    accuracy, entropy, methods = find_recipe("complete-merge").tables("paper", finished)
     mnist, yeast = accuracy.frame.to_dict("records")
     assert [mnist[str(step)] for step in (1, 2, 10)] == pytest.approx([1.0, 0.95, 0.55])
     assert yeast["4"] == pytest.approx(0.85)
@@ -155,7 +162,9 @@ def test_complete_merge_has_a_column_for_each_step_and_method() -> None:
 
 
 def test_connectivity_counts_barriers_and_seeds() -> None:
-    steps, pairs = find_recipe("connectivity").tables([made_up(Condition("paper", "har", "deep").unit)])
+    steps, pairs = find_recipe("connectivity").tables(
+        "paper", [made_up(Condition("paper", "har", "deep").unit)]
+    )
     assert comparison(steps).wide().iloc[0]["+ 5"] == "1.5 (0.0)"
     assert set(comparison(pairs).wide()["connected"]) == {"5/5"}
 
@@ -184,8 +193,8 @@ def test_width_relates_slots_to_generalists() -> None:
     point = width.Point("paper", "mnist", "shallow", (480,))
     assert point.plain is not None
     assert point.slots is not None
-    (table,) = width.tables(
-        [made_up(unit) for unit in (point.generalists, point.plain.unit, point.slots.unit)]
+    (table,) = find_recipe("width").tables(
+        "paper", [made_up(unit) for unit in (point.generalists, point.plain.unit, point.slots.unit)]
     )
     (shown,) = table.wide().to_dict("records")
     assert shown["net"] == "mlp:480"
@@ -194,7 +203,7 @@ def test_width_relates_slots_to_generalists() -> None:
     assert shown["slots / generalist"] == f"{0.802 / 0.95:.3f}"
 
 
-def test_width_leaves_out_what_is_too_large_or_cannot_be_shared_out() -> None:
+def test_width_leaves_out_what_is_too_large_or_cannot_be_divided_evenly() -> None:
     large, table_cnn = width.Point("paper", "mnist", "shallow", (1920, 960)), width.points("paper")[-4]
     assert large.plain is None
     assert large.slots is not None

@@ -9,10 +9,8 @@ import pytest
 from dovetail.data import catalogue
 from dovetail.errors import DovetailError
 from dovetail.recipes import Unit, find_recipe, find_work, read_published
-from dovetail.recipes.maxent import table1, table4
-from dovetail.recipes.maxent.condition import Condition
-from dovetail.recipes.maxent.data_sets import DATA_SETS, data_settings, load_data
-from dovetail.recipes.maxent.training import TRAINING
+from dovetail.recipes.data import DATA_SIZES, load_named
+from dovetail.recipes.maxent.condition import TRAINING, Condition, data_settings
 from dovetail.recipes.published_values import PublishedFile
 from dovetail.recipes.recipe import Scale
 from dovetail.recipes.unit import canonical
@@ -70,14 +68,15 @@ def test_recipes_share_what_they_train() -> None:
     assert len(everything) == len(pairs) + 2 + 3 + 2 + 12
 
 
-@pytest.mark.parametrize(("file", "recipe"), [("maxent_table1", table1), ("maxent_table4", table4)])
-def test_every_published_cell_is_covered(file: PublishedFile, recipe: object) -> None:
+@pytest.mark.parametrize(("file", "recipe"), [("maxent_table1", "table1"), ("maxent_table4", "table4")])
+def test_every_published_cell_is_covered(file: PublishedFile, recipe: str) -> None:
     printed = [row for row in read_published(file) if row["mean"]]
     found = [
         quantity
-        for condition in recipe.conditions("paper")  # type: ignore[attr-defined]
-        for metric in ("rewarded_accuracy", "entropy")
-        if (quantity := condition.published(file, metric))
+        for table in find_recipe(recipe).lines("paper")
+        for line in table.lines
+        for quantity in line.published.values()
+        if quantity
     ]
     assert len(found) == len(printed) == {"maxent_table1": 36, "maxent_table4": 262}[file]
     assert sum(quantity.doubt for quantity in found) == sum(row.get("suspect") == "yes" for row in printed)
@@ -91,7 +90,7 @@ def test_small_or_changed_conditions_have_no_published_value() -> None:
         Condition("paper", "mnist", "shallow", net="mlp:240"),
         Condition("paper", "mnist", "shallow", net="mlp:512", slots=True),
     ):
-        assert changed.published("maxent_table4", "entropy") is None
+        assert not changed.line(file="maxent_table4").published
 
 
 def test_a_condition_that_names_the_papers_values_is_the_papers() -> None:
@@ -135,15 +134,19 @@ def test_large_sets_of_cnns_come_last() -> None:
     assert nets[first:] == sorted(nets[first:])
 
 
-@pytest.mark.parametrize("name", DATA_SETS)
+@pytest.mark.parametrize("name", TRAINING)
 def test_sizes_are_those_of_the_data(name: str) -> None:
     if {info.name: info for info in catalogue()}[name].kind == "files":
         found = {info.name: info for info in catalogue()}[name].found
         if found is None:
             pytest.skip(f"{name} is not here")
-    data = load_data(data_settings(name))
-    size = DATA_SETS[name]
-    assert (data.input_shape, data.outputs, len(data.train)) == (size.input_shape, size.classes, size.samples)
+    data = load_named(data_settings(name))
+    size = DATA_SIZES[name]
+    assert (data.input_shape, data.outputs, len(data.train)) == (
+        size.input_shape,
+        size.outputs,
+        size.training,
+    )
 
 
 def test_load_counts_members_and_steps() -> None:
@@ -158,7 +161,7 @@ def test_load_counts_members_and_steps() -> None:
         "mlp:80,dropout=0", 30, 25 * 92,
     )  # fmt: skip
     generalists = next(u for u in find_recipe("width").units("paper") if u.work == "maxent/generalists")
-    found = find_work(generalists.work).load(generalists.settings)
+    found = find_work(generalists.work).workload(generalists.settings)
     assert (found.net, found.members, found.steps) == ("mlp:240", 5, 20 * 750)
 
 

@@ -1,4 +1,4 @@
-"""All recipes of Neural Sculpting in small: their shape, and one finding of the paper each."""
+"""All recipes of Neural Sculpting at smoke scale: their shape, and one finding of the paper each."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ pytestmark = pytest.mark.slow
 def _smoke(name: str, columns: list[str], figures: set[str]) -> tuple[list[Finished], list[Cell]]:
     """Run a recipe; check the columns of its last table and the names of its figures; return all cells."""
     recipe, finished = find_recipe(f"sculpt/{name}"), run_smoke(f"sculpt/{name}")
-    tables = recipe.tables(finished)
+    tables = recipe.tables("smoke", finished)
     assert list(tables[-1].wide().columns) == columns
-    made = dict(recipe.figures(finished))
+    made = dict(recipe.figures("smoke", finished))
     assert set(made) == figures
     for figure in made.values():
         figure.canvas.draw()

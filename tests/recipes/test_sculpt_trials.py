@@ -10,10 +10,10 @@ import torch
 
 import dovetail as dt
 from dovetail.recipes import find_work
+from dovetail.recipes.sculpt.digits import crossing
 from dovetail.recipes.sculpt.settings import boolean_trials, pair_trials
 from dovetail.recipes.sculpt.tasks import load_task, task_size
 from dovetail.recipes.sculpt.trials import WORK
-from dovetail.recipes.sculpt.two_digits import crossing
 from dovetail.recipes.unit import canonical
 from dovetail.sculpting import compare, path_products, sculpt_seeds
 

@@ -14,7 +14,6 @@ from fastapi.testclient import TestClient
 
 from dovetail.engine import results_file
 from dovetail.engine.folder_files import is_worked_in
-from dovetail.engine.run import tables_at
 from dovetail.recipes import Cell, Comparison, Finished, Quantity, find_recipe
 from dovetail.report.prose import prose_html
 from dovetail.studio.folder import StudioFolder
@@ -89,7 +88,7 @@ def test_looking_at_a_run_does_not_keep_others_from_working_in_it(root: Path) ->
 
 def test_tables_have_ours_beside_the_published(studio: TestClient) -> None:
     (table,) = of(studio, "old/whole")["tables"]
-    (expected,) = tables_at("paper", find_recipe(RECIPE), finished_units())
+    (expected,) = find_recipe(RECIPE).tables("paper", finished_units())
     assert (table["title"], table["note"]) == (expected.title, prose_html(expected.note))
     rows = expected.wide().itertuples(index=False, name=None)
     assert table["rows"] == [[str(cell) for cell in row] for row in rows]

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from dovetail.engine.run import tables_at
 from dovetail.recipes import find_recipe
 
 from .conftest import UrlOf
@@ -31,7 +30,7 @@ def test_a_run_shows_published_values_and_figures_by_keyboard(
     page.keyboard.press("Enter")
     tab_to(page, page.get_by_role("link", name="paper", exact=True))
     page.keyboard.press("Enter")
-    (table,) = tables_at("paper", find_recipe(RECIPE), finished_units())
+    (table,) = find_recipe(RECIPE).tables("paper", finished_units())
     shown = page.get_by_role("region", name=table.title)
     expect(shown.get_by_role("columnheader", name="published").first).to_be_visible()
     first = [str(cell) for cell in table.wide().iloc[0]]

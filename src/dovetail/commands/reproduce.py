@@ -63,7 +63,7 @@ def reproduce(
         return
     from ..engine import find_engine, plan
     from ..engine import reproduce as run_recipe
-    from ..engine.run import reasons
+    from ..engine.reproduction import reasons
 
     if dry_run:
         found = plan(name, scale, folder)  # type: ignore[arg-type]
@@ -130,8 +130,8 @@ def _print_run(run: Run, as_json: bool) -> None:
     before = len(run.finished) - run.done
     made = [name for name in ("table.md", "figures", "results.jsonl") if (run.folder / name).exists()]
     print(f"In {run.folder}: {', '.join(made)}; {run.done} units done now, {before} before.", file=sys.stderr)
-    if run.taken:
-        print(f"{run.taken} units were taken from runs beside {run.folder}.", file=sys.stderr)
+    if run.from_others:
+        print(f"{run.from_others} units were taken from runs beside {run.folder}.", file=sys.stderr)
 
 
 def _print_table(table: ResultTable | Comparison) -> None:

@@ -19,8 +19,7 @@ from .costs import Plan, plan
 from .engines import Engine, find_engine
 from .local import LocalEngine
 from .perform import Outcome
-from .reproduction import reproduce
-from .run import Run
+from .reproduction import Run, reproduce
 from .run_folder import RunFolder
 
 __all__ = ["Engine", "LocalEngine", "Outcome", "Plan", "Run", "RunFolder", "find_engine", "plan", "reproduce"]

@@ -1,23 +1,79 @@
-"""Run a recipe: do what is missing, keep what is done, put it beside the published."""
+"""Runs of recipes: do what is missing, keep what is done, put it beside the published."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 from ..errors import DovetailError
 from ..population.progress import FitProgress
-from ..recipes import Finished, Unit, find_recipe
+from ..recipes import Comparison, Finished, Recipe, Table, Unit, find_recipe
 from ..recipes.recipe import Scale, check_scale
 from .costs import unit_seconds
 from .engines import Engine, EngineName, find_engine
 from .perform import Outcome
-from .run import Run, reasons
 from .run_folder import RunFolder, default_folder
 
 _FULL = 10_000
 """What the progress bar counts to."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a recipe gave.
+
+    Attributes
+    ----------
+    recipe : Recipe
+        What was run.
+    scale : {"smoke", "paper"}
+        In which size.
+    folder : Path
+        Where it is kept.
+    finished : sequence of Finished
+        The units that are done, if only by an older version of their work.
+    failed : mapping of Unit to str
+        For each unit that could not be done, why.
+    from_others : int
+        How many units were copied from runs beside this one.
+    done : int
+        How many units were done now.
+    """
+
+    recipe: Recipe
+    scale: Scale
+    folder: Path
+    finished: Sequence[Finished]
+    failed: Mapping[Unit, str] = field(default_factory=dict)
+    from_others: int = 0
+    done: int = 0
+
+    @cached_property
+    def tables(self) -> list[Table | Comparison]:
+        """Ours beside the published."""
+        return self.recipe.tables(self.scale, self.finished)
+
+    def __repr__(self) -> str:
+        trouble = f", {len(self.failed)} not possible" if self.failed else ""
+        return f"Run({self.recipe.name}, {self.scale}, {len(self.finished)} units{trouble}, in {str(self.folder)!r})"
+
+    def __str__(self) -> str:
+        trouble = [f"Not possible: {reasons(self.failed)}.\n"] if self.failed else []
+        return "\n".join([*(table.to_markdown() for table in self.tables), *trouble])
+
+
+def reasons(failed: Mapping[Unit, str]) -> str:
+    """Return every reason once, with the first unit that it was given for."""
+    groups: dict[str, list[Unit]] = {}
+    for unit, reason in failed.items():
+        groups.setdefault(reason, []).append(unit)
+    return "; ".join(
+        f"{reason} [{units[0].label}{f' and {len(units) - 1} more' if len(units) > 1 else ''}]"
+        for reason, units in groups.items()
+    )
 
 
 def reproduce(
@@ -36,14 +92,14 @@ def reproduce(
 
     Finished units are kept in the folder as they come. Whoever runs the same recipe into the same folder again, after a
     crash or an interruption, gets the same result and waits only for what was missing. Units that other runs beside the
-    folder have finished are taken over.
+    folder have finished are copied. Units that only an older version of their work has done are done again.
 
     Parameters
     ----------
     name : str
         The recipe, such as ``"table4"``; ``dovetail reproduce`` lists all.
     scale : {"smoke", "paper"}
-        Everything in small, in seconds; or as published.
+        The same in seconds, with little data and few and small networks; or as published.
     folder : path, optional
         Where the run is kept; ``runs/NAME-SCALE`` by default.
     engine : {"local", "ray"}
@@ -86,7 +142,7 @@ def reproduce(
     doing = find_engine(engine, address=address, jobs=jobs, device=device)
     where = default_folder(recipe, scale) if folder is None else Path(folder)
     with RunFolder(where, recipe, scale) as kept:
-        taken = kept.take_from_neighbours(units)
+        from_others = kept.copy_from_neighbours(units)
         missing = kept.missing(units)
         failed: dict[Unit, str] = {}
         if on_unit is not None:
@@ -100,13 +156,13 @@ def reproduce(
                     else:
                         kept.add([Finished(outcome.unit, outcome.row, outcome.seconds, outcome.device)])
                     if on_unit is not None:
-                        on_unit(len(kept.finished(units)) + len(failed), len(units))
+                        on_unit(len(units) - len(kept.missing(units)) + len(failed), len(units))
         finished = kept.finished(units)
         if finished:
             kept.write_tables(finished)
     if failed and not finished:
         raise DovetailError(f"no unit of {recipe.name} could be done: {reasons(failed)}")
-    return Run(recipe, scale, where, finished, failed, taken, len(missing) - len(failed))
+    return Run(recipe, scale, where, finished, failed, from_others, len(missing) - len(failed))
 
 
 def _watched(engine: Engine, units: Sequence[Unit], title: str, *, show: bool) -> Generator[Outcome]:

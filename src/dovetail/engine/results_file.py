@@ -29,7 +29,7 @@ def read_results(path: Path) -> dict[str, Finished]:
             content = json.loads(line)
             found[content["key"]] = Finished(
                 Unit(content["work"], content["settings"]), content["row"], float(content["seconds"]),
-                content["device"], content["dovetail"],
+                content["device"], content["dovetail"], content.get("commit", ""),
             )  # fmt: skip
         except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
             raise FileFormatError(
@@ -56,6 +56,7 @@ def add_results(path: Path, finished: Iterable[Finished]) -> None:
                 "seconds": one.seconds,
                 "device": one.device,
                 "dovetail": one.version,
+                "commit": one.commit,
             }
         )
         for one in finished

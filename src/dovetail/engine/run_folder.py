@@ -19,10 +19,9 @@ from ..io.provenance import versions
 from ..io.write import write_whole
 from ..recipes import Finished, Recipe, Unit
 from ..recipes.recipe import Scale
-from ..recipes.unit import canonical
+from ..recipes.unit import canonical, finished_units
 from . import results_file
 from .folder_files import LOCK, check_own, open_own, take_lock
-from .run import tables_at
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -99,11 +98,11 @@ class RunFolder:
         self._lock.close()
 
     def finished(self, units: Sequence[Unit]) -> list[Finished]:
-        """Return those of the units that are finished, in their order."""
-        return [self._finished[unit.key] for unit in units if unit.key in self._finished]
+        """Return those of the units that are finished, in their order, by an older version where there is no newer."""
+        return finished_units(units, self._finished)
 
     def missing(self, units: Sequence[Unit]) -> list[Unit]:
-        """Return those of the units that are not finished, each once."""
+        """Return those of the units that are not finished by the versions of now, each once."""
         return [unit for unit in dict.fromkeys(units) if unit.key not in self._finished]
 
     def add(self, finished: Sequence[Finished]) -> None:
@@ -119,7 +118,7 @@ class RunFolder:
             with suppress(OSError, DovetailError), open_own(self.path / _ERRORS, "a") as file:
                 file.write(f"{unit.label} ({unit.key})\n{trace}\n")
 
-    def take_from_neighbours(self, units: Sequence[Unit]) -> int:
+    def copy_from_neighbours(self, units: Sequence[Unit]) -> int:
         """Copy units that other runs beside this one have finished; return how many."""
         known = units_beside(self.path)
         wanted = [known[unit.key] for unit in self.missing(units) if unit.key in known]
@@ -173,10 +172,10 @@ def units_beside(path: Path) -> dict[str, Finished]:
 
 def write_tables(folder: Path, recipe: Recipe, scale: Scale, finished: Sequence[Finished]) -> None:
     """Write ``table.md`` and the figures of a recipe into a folder."""
-    text = "\n".join(table.to_markdown() for table in tables_at(scale, recipe, finished))
+    text = "\n".join(table.to_markdown() for table in recipe.tables(scale, finished))
     head = f"# {recipe.title}\n\n{recipe.shows}.\n\n"
     write_whole(folder / _TABLES, lambda path: path.write_text(head + text, encoding="utf-8"))
-    write_figures(folder, recipe, finished)
+    write_figures(folder, recipe, scale, finished)
 
 
 def _config(folder: Path) -> dict[str, str]:
@@ -220,7 +219,7 @@ def figures_in(folder: Path) -> list[Path]:
     )
 
 
-def write_figures(folder: Path, recipe: Recipe, finished: Sequence[Finished]) -> None:
+def write_figures(folder: Path, recipe: Recipe, scale: Scale, finished: Sequence[Finished]) -> None:
     """Write the figures of a recipe into a run folder; those go that a run drew and the recipe no longer has.
 
     Raises
@@ -232,7 +231,7 @@ def write_figures(folder: Path, recipe: Recipe, finished: Sequence[Finished]) ->
     check_own(pictures)
     try:
         old = {path for path in figures_in(folder) if _is_ours(path)}
-        for name, figure in recipe.figures(finished):
+        for name, figure in recipe.figures(scale, finished):
             pictures.mkdir(exist_ok=True)
             new = write_whole(pictures / f"{name}.png", lambda path, drawn=figure: _save(drawn, path))  # type: ignore[misc]
             old.discard(new)

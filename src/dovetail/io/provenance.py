@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import platform
+import subprocess
 import time
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,6 +45,31 @@ def versions() -> dict[str, str]:
     import torch
 
     return {"dovetail": __version__, "torch": str(torch.__version__), "python": platform.python_version()}
+
+
+@cache
+def commit() -> str:
+    """Return the commit of this code, with ``+changes`` if it was changed since; the version if it is no git checkout.
+
+    Git is asked once a process, and its answer says nothing about where the checkout is.
+
+    Examples
+    --------
+    >>> commit() == commit() != ""
+    True
+    """
+    home = Path(__file__).parents[1]
+    try:
+        # A package that is merely installed inside another project's checkout is no part of that.
+        _git(home, "ls-files", "--error-unmatch", "_version.py")
+        return _git(home, "rev-parse", "HEAD") + "+changes" * bool(_git(home, "status", "--porcelain", "."))
+    except (OSError, subprocess.SubprocessError):
+        return __version__
+
+
+def _git(folder: Path, *command: str) -> str:
+    asked = ["git", "-C", str(folder), *command]
+    return subprocess.run(asked, capture_output=True, check=True, text=True, timeout=10).stdout.strip()
 
 
 def hardware(device: torch.device | None = None) -> str:

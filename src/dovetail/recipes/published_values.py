@@ -1,4 +1,4 @@
-"""What the papers printed, as it stands in ``published/*.csv``."""
+"""Published values: what the papers printed, as it stands in ``published/*.csv``."""
 
 from __future__ import annotations
 
@@ -43,6 +43,22 @@ def published(name: PublishedFile, **labels: object) -> Quantity | None:
         if all(row[key] == value for key, value in wanted.items()):
             return _quantity(row)
     return None
+
+
+def published_columns(name: PublishedFile, **labels: object) -> dict[str, Quantity | None]:
+    """Return by metric all quantities whose rows have these labels; of several for one metric the first.
+
+    Examples
+    --------
+    >>> str(published_columns("maxent_table1", dataset="mnist", model="cnn", imp="yes")["rewarded_accuracy"])
+    '0.994 (0.005)'
+    """
+    wanted = {key: str(value) for key, value in labels.items()}
+    found: dict[str, Quantity | None] = {}
+    for row in read_published(name):
+        if all(row[key] == value for key, value in wanted.items()):
+            found.setdefault(row["metric"], _quantity(row))
+    return found
 
 
 def _quantity(row: Mapping[str, str]) -> Quantity | None:

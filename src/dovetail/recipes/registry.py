@@ -1,4 +1,7 @@
-"""All recipes by name. A new one is one file with a `Recipe` called ``RECIPE``, and one name here."""
+"""The registry of recipes: all by name, and where each is declared.
+
+A new one is a `Recipe` among the ``RECIPES`` of a file, and a name here.
+"""
 
 from __future__ import annotations
 
@@ -7,21 +10,25 @@ import importlib
 from ..errors import SpecError, unknown_name
 from .recipe import Recipe
 
-_NAMES = {
-    "maxent": (
-        "table1", "table4", "complete-merge", "connectivity", "temperature", "pruning-ratio", "confusions", "width",
-    ),
-    "sculpt": (
-        "structure", "validation", "reuse", "overlap", "depth", "two-digits", "hierarchy", "rates",
-        "clustering-choices",
-    ),
-    "cluster": (
-        "mlp", "halves", "cnn", "vgg", "imagenet", "stack", "init", "regulariser", "random", "topology", "polynomials",
-        "mixtures", "k", "random-init",
-    ),
-    "beyond": ("modules-meet-clusters",),
+_HOMES = {
+    "maxent": {
+        "table1": "alone_and_pairs", "table4": "alone_and_pairs", "complete-merge": "merges",
+        "connectivity": "connectivity", "temperature": "merges", "pruning-ratio": "merges", "confusions": "confusions",
+        "width": "width",
+    },
+    "sculpt": {
+        "structure": "structure", "validation": "boolean", "reuse": "boolean", "overlap": "boolean", "depth": "boolean",
+        "two-digits": "digits", "hierarchy": "digits", "rates": "rates", "clustering-choices": "clustering_choices",
+    },
+    "cluster": {
+        "mlp": "dense", "halves": "dense", "cnn": "convolutional", "vgg": "convolutional", "imagenet": "imagenet",
+        "stack": "convolutional", "init": "promoted", "regulariser": "promoted", "random": "dense",
+        "topology": "topology", "polynomials": "dense", "mixtures": "dense", "k": "dense",
+        "random-init": "random_init",
+    },
+    "beyond": {"modules-meet-clusters": "modules_meet_clusters"},
 }  # fmt: skip
-"""The recipes of each paper, in the order in which they are listed. Names are unique over all papers."""
+"""The recipes of each paper as they are listed, and their files. Names are unique over all papers."""
 
 
 def recipes() -> list[Recipe]:
@@ -32,7 +39,7 @@ def recipes() -> list[Recipe]:
     >>> recipes()[1].name
     'table4'
     """
-    return [_recipe(paper, name) for paper, names in _NAMES.items() for name in names]
+    return [_recipe(paper, name) for paper, names in _HOMES.items() for name in names]
 
 
 def find_recipe(name: str) -> Recipe:
@@ -44,14 +51,15 @@ def find_recipe(name: str) -> Recipe:
     True
     """
     short = name.rpartition("/")[2]
-    homes = {known: home for home, names in _NAMES.items() for known in names}
-    if short not in homes:
-        raise unknown_name("recipe", short, homes)
-    if name not in (short, f"{homes[short]}/{short}"):
-        raise SpecError(f"unknown recipe {name!r}; did you mean '{homes[short]}/{short}'?")
-    return _recipe(homes[short], short)
+    papers = {known: paper for paper, names in _HOMES.items() for known in names}
+    if short not in papers:
+        raise unknown_name("recipe", short, papers)
+    if name not in (short, f"{papers[short]}/{short}"):
+        raise SpecError(f"unknown recipe {name!r}; did you mean '{papers[short]}/{short}'?")
+    return _recipe(papers[short], short)
 
 
 def _recipe(paper: str, name: str) -> Recipe:
-    recipe: Recipe = importlib.import_module(f".{paper}.{name.replace('-', '_')}", __package__).RECIPE
-    return recipe
+    home = importlib.import_module(f".{paper}.{_HOMES[paper][name]}", __package__)
+    found: dict[str, Recipe] = {recipe.name: recipe for recipe in home.RECIPES}
+    return found[name]

@@ -83,12 +83,15 @@ class Cell:
         The column.
     ours, published : Quantity, optional
         What there is.
+    older : bool
+        Whether an older version of the work gave ours; marked with a dagger.
     """
 
     labels: Mapping[str, object]
     metric: str
     ours: Quantity | None = None
     published: Quantity | None = None
+    older: bool = False
 
     @property
     def difference(self) -> float | None:
@@ -197,7 +200,7 @@ class Comparison:
             row = rows.setdefault(
                 tuple(cell.labels.items()), {n: format_value(v, self.digits) for n, v in cell.labels.items()}
             )
-            row[cell.metric] = "–" if cell.ours is None else cell.ours.text(self.digits)
+            row[cell.metric] = "–" if cell.ours is None else cell.ours.text(self.digits) + " †" * cell.older
             if cell.metric in printed:
                 row[f"{cell.metric} published"] = (
                     "–" if cell.published is None else cell.published.text(self.digits)

@@ -6,11 +6,12 @@ import hashlib
 import json
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 from .._version import __version__
+from ..io.provenance import commit
 from .works import find_work, version_of
 
 Settings = Mapping[str, Any]
@@ -46,10 +47,17 @@ class Unit:
 
     @cached_property
     def key(self) -> str:
-        """The hash of all that defines the result."""
-        return hashlib.sha256(
-            canonical([self.work, version_of(self.work), self.settings]).encode()
-        ).hexdigest()[:20]
+        """The hash of all that defines the result, the version of the work among it."""
+        return self._key(version_of(self.work))
+
+    @cached_property
+    def older_keys(self) -> list[str]:
+        """The keys that the unit had under older versions of its work, the newest first."""
+        return [self._key(version) for version in range(version_of(self.work) - 1, 0, -1)]
+
+    def _key(self, version: int) -> str:
+        text = canonical([self.work, version, self.settings])
+        return hashlib.sha256(text.encode()).hexdigest()[:20]
 
     @property
     def label(self) -> str:
@@ -79,6 +87,10 @@ class Finished:
         What it ran on, such as ``"NVIDIA H200"``.
     version : str
         Of Dovetail, when it was done.
+    commit : str
+        The code that did it, as far as is known: a commit, or the version again; see `commit`.
+    is_older : bool
+        Whether it is the result of an older version of the work.
     """
 
     unit: Unit
@@ -86,6 +98,27 @@ class Finished:
     seconds: float
     device: str
     version: str = __version__
+    commit: str = field(default_factory=commit)
+    is_older: bool = False
+
+
+def finished_units(units: Iterable[Unit], by_key: Mapping[str, Finished]) -> list[Finished]:
+    """Return those of some units that are finished, each once: by its version of now, or else by the newest there is.
+
+    Parameters
+    ----------
+    units : iterable of Unit
+        What is looked for.
+    by_key : mapping
+        Finished units by the keys that they were kept under.
+    """
+    found = []
+    for unit in dict.fromkeys(units):
+        if unit.key in by_key:
+            found.append(by_key[unit.key])
+        elif older := next((key for key in unit.older_keys if key in by_key), None):
+            found.append(replace(by_key[older], is_older=True))
+    return found
 
 
 def canonical(value: object) -> str:

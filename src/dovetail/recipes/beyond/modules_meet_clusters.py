@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import product
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ..cluster.cells import shuffled
-from ..recipe import Recipe, Scale
-from ..tables import Cell, Comparison, Quantity
-from ..unit import Finished, Unit
-from .findings import VIEWS, Composed, read
-from .verdict import verdict
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from ..cluster.comparing import shuffled
+from ..line import Columns, FilledTable, Line, LineTable, Rows
+from ..recipe import Figures, Recipe, Scale, Tables
+from ..tables import Quantity
+from ..unit import Unit
+from .findings import VIEWS, Composed, composed, in_words, unit_labels
 
 _SLOTS: dict[str, Any] = {"slots": True, "sparsity": None}
 _PAPER: dict[str, Any] = {
@@ -54,7 +52,7 @@ The same clusters beside what units respond to: the class on whose test samples 
 can be said of a generalist too, which has no owners."""
 
 
-def units(scale: Scale) -> list[Unit]:
+def _units(scale: Scale) -> list[Unit]:
     """Return a unit for each data set, network, and way to keep specialists apart."""
     if scale == "smoke":
         ways: list[dict[str, Any]] = [_SLOTS, {"slots": False, "sparsity": 0.9}]
@@ -66,61 +64,36 @@ def units(scale: Scale) -> list[Unit]:
     ]
 
 
-def tables(finished: Sequence[Finished]) -> list[Comparison]:
-    """Return agreement with owners, n-cuts, and agreement with what units respond to."""
-    found = read(finished)
-    if not found:
-        return []
-    return [
-        Comparison(
-            "Clusters and owners", _cells(found, _owner_row), f"{_AGREEMENT_NOTE}\n\n{verdict(found)}"
-        ),
-        Comparison("N-cuts", _cells(found, _ncut_row), _NCUT_NOTE),
-        Comparison("Clusters and favourite classes", _cells(found, _favourite_row), _FAVOURITE_NOTE),
-    ]
-
-
-def figures(finished: Sequence[Finished]) -> Iterable[tuple[str, Figure]]:
-    """Return agreement and n-cuts over all conditions, and whose units are in which cluster."""
-    from .drawings import draw_agreement, draw_counts, draw_ncuts
-
-    found = read(finished)
-    if not found:
-        return
-    yield "agreement", draw_agreement(found)
-    yield "n-cuts", draw_ncuts(found)
-    for data in dict.fromkeys(one.labels["data"] for one in found):
-        yield (
-            f"units-by-owner-{data}",
-            draw_counts([one for one in found if one.labels["data"] == data]),
-        )
-
-
-RECIPE = Recipe(
-    name="modules-meet-clusters",
-    paper="beyond",
-    title="Do the specialists inside a composite show up as clusters?",
-    shows="no paper's question",
-    units=units,
-    tables=tables,
-    figures=figures,
-)
-
-
 def _unit(settings: dict[str, Any]) -> Unit:
     return Unit("beyond/composite-clusters", {**_TRAINING, **settings})
 
 
-def _cells(found: Sequence[Composed], row: Any) -> list[Cell]:
-    return [
-        Cell({**one.labels, "graph": view}, metric, quantity)
-        for one in found
+def _lines(scale: Scale) -> list[LineTable]:
+    """Return agreement with owners, n-cuts, and agreement with what units respond to: a line for each graph."""
+    lines = [
+        Line({**unit_labels(unit), "graph": view}, [unit], condition=view)
+        for unit in _units(scale)
         for view in VIEWS
-        for metric, quantity in row(one, view).items()
+    ]
+    kinds = (
+        ("Clusters and owners", _owner_columns, _AGREEMENT_NOTE),
+        ("N-cuts", _ncut_columns, _NCUT_NOTE),
+        ("Clusters and favourite classes", _favourite_columns, _FAVOURITE_NOTE),
+    )
+    return [
+        LineTable(title, lines, _columns(of_view), note, all_lines=False) for title, of_view, note in kinds
     ]
 
 
-def _owner_row(one: Composed, view: str) -> dict[str, Quantity | None]:
+def _columns(of_view: Callable[[Composed, str], dict[str, Quantity | None]]) -> Columns:
+    def columns(line: Line, rows: Rows) -> dict[str, Quantity | None]:
+        assert rows[0] is not None
+        return of_view(composed(line.units[0], rows[0]), line.condition)
+
+    return columns
+
+
+def _owner_columns(one: Composed, view: str) -> dict[str, Quantity | None]:
     owner = one.composite[view]["owner"]
     layers = list(zip(*owner["layers"], strict=True))
     return {
@@ -137,7 +110,7 @@ def _owner_row(one: Composed, view: str) -> dict[str, Quantity | None]:
     }
 
 
-def _ncut_row(one: Composed, view: str) -> dict[str, Quantity | None]:
+def _ncut_columns(one: Composed, view: str) -> dict[str, Quantity | None]:
     composite, generalist = one.composite[view], one.generalist[view]
     return {
         "weights kept": Quantity.of_sample(one.composite["density"]),
@@ -152,7 +125,7 @@ def _ncut_row(one: Composed, view: str) -> dict[str, Quantity | None]:
     }
 
 
-def _favourite_row(one: Composed, view: str) -> dict[str, Quantity | None]:
+def _favourite_columns(one: Composed, view: str) -> dict[str, Quantity | None]:
     composite, generalist = (row[view]["favourite"] for row in (one.composite, one.generalist))
     return {
         "with owners": Quantity.of_sample(one.composite[view]["owner"]["agreement"]),
@@ -165,3 +138,44 @@ def _favourite_row(one: Composed, view: str) -> dict[str, Quantity | None]:
 
 def _count_up_to(most: float, p_values: Sequence[float]) -> Quantity:
     return Quantity(sum(p <= most for p in p_values), of=len(p_values))
+
+
+def _found(filled: Sequence[FilledTable]) -> list[Composed]:
+    return [
+        composed(line.units[0], rows[0])
+        for table in filled[:1]
+        for line, rows in table.lines
+        if rows[0] and line.condition == "whole"
+    ]
+
+
+def _with_words(filled: Sequence[FilledTable]) -> Tables:
+    """Return the tables; the first says in words what was found."""
+    found = _found(filled)
+    tables = [table.shown() for table in filled]
+    return [replace(table, note=f"{table.note}\n\n{in_words(found)}") for table in tables[:1]] + tables[1:]
+
+
+def _charts(filled: Sequence[FilledTable]) -> Figures:
+    """Draw agreement and n-cuts over all conditions, and whose units are in which cluster."""
+    from .drawings import draw_agreement, draw_counts, draw_ncuts
+
+    found = _found(filled)
+    yield "agreement", draw_agreement(found)
+    yield "n-cuts", draw_ncuts(found)
+    for data in dict.fromkeys(one.labels["data"] for one in found):
+        counts = draw_counts([one for one in found if one.labels["data"] == data])
+        yield f"units-by-owner-{data}", counts
+
+
+RECIPES = (
+    Recipe(
+        "modules-meet-clusters",
+        "beyond",
+        "Do the specialists inside a composite show up as clusters?",
+        "no paper's question",
+        _lines,
+        _charts,
+        _with_words,
+    ),
+)

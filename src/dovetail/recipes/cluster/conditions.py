@@ -1,12 +1,110 @@
-"""What the Clusterability paper trained: networks, regularisation, and the same in small."""
+"""Conditions of the Clusterability paper: which networks are trained and measured how, as units and as lines.
+
+Units have every setting filled in, so that recipes share what they can.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
 
-from .lines import Line
-from .networks_unit import networks_unit, per_seed
+from ...errors import unknown_name
+from ..line import Line
+from ..published_values import published_columns
+from ..unit import Unit
+
+_WORK = "cluster/networks"
+
+MEASURE: Mapping[str, Any] = {
+    "k": 12,  # clusters
+    "shuffles": 50,  # shuffled copies; 0: none
+    "shuffle": "layer",  # or "layer-nonzero"
+    "norm": "l1",  # of kernels; "induced" for the numbers that the paper printed
+    "starts": 25,  # of k-means
+    "part": "whole",  # or "largest": only the largest connected part of the graph
+}
+"""How networks are clustered where a recipe does not say."""
+
+SETTINGS: Mapping[str, Any] = {
+    "samples": None,  # how many training samples are kept; all
+    "seeds": [0, 1, 2, 3, 4],
+    "epochs": 20,
+    "pruning_epochs": 20,
+    "batch_size": 128,
+    "lr": 1e-3,
+    "pruning": {"from": 0.5, "to": 0.9, "every": 10},  # share of weights, and steps between prunings
+    "dropout": 0.0,
+    "l1": 0.0,
+    "l2": 0.0,
+    "init_beta": 1.0,  # of clusterable initialisation; 1: ordinary
+    "init_clusters": 10,  # and how many clusters that has
+    "penalty": 0.0,  # weight of the clusterability penalty
+    "penalty_k": 4,  # up to which eigenvalue it goes
+    "augment": False,  # turn, shift and mirror training images
+    "measures": [MEASURE],
+    "stages": ["unpruned", "pruned"],  # which to measure, of "initial", "unpruned" and "pruned"
+    "labels": False,  # keep the clusters of the first network
+}
+"""How networks are trained and measured where a recipe does not say: as the paper's dense networks were."""
+
+
+def networks_unit(data: str, net: str, **changes: object) -> Unit:
+    """Return the unit that trains networks on some data, prunes them, and measures how clusterable they are.
+
+    Parameters
+    ----------
+    data : str
+        What to learn, as `dovetail.load` takes it.
+    net : str
+        Spec of the networks.
+    **changes
+        What is not as in `SETTINGS`. Entries of ``measures`` need to hold only what is not as in `MEASURE`.
+
+    Examples
+    --------
+    >>> unit = networks_unit("digits", "mlp:32-32", seeds=range(2), measures=[{"k": 4}])
+    >>> unit.settings["seeds"], unit.settings["measures"][0]["k"], unit.settings["measures"][0]["shuffles"]
+    ([0, 1], 4, 50)
+    """
+    settings = _filled("setting", SETTINGS, changes)
+    settings["seeds"] = [int(seed) for seed in settings["seeds"]]
+    settings["stages"] = list(settings["stages"])
+    settings["measures"] = [measure_settings(**made) for made in settings["measures"]]
+    return Unit(_WORK, {"data": data, "net": net, **settings})
+
+
+def measure_settings(**changes: object) -> dict[str, Any]:
+    """Return how to measure, with all that is not said as in `MEASURE`.
+
+    Examples
+    --------
+    >>> measure_settings(k=4)["k"], measure_settings()["k"]
+    (4, 12)
+    """
+    return _filled("setting of a measure", MEASURE, changes)
+
+
+def per_seed(unit: Unit) -> list[Unit]:
+    """Return a unit for each seed, for networks that are so large that training them together gains nothing.
+
+    Examples
+    --------
+    >>> [made.settings["seeds"] for made in per_seed(networks_unit("digits", "mlp:32", seeds=[0, 1]))]
+    [[0], [1]]
+    """
+    return [Unit(unit.work, {**unit.settings, "seeds": [seed]}) for seed in unit.settings["seeds"]]
+
+
+def _filled(what: str, defaults: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    for name in changes:
+        if name not in defaults:
+            raise unknown_name(what, name, defaults)
+    # A weight of 0 and one of 0.0 are the same, and must give the same unit.
+    return {
+        name: float(changes.get(name, default)) if isinstance(default, float) else changes.get(name, default)
+        for name, default in defaults.items()
+    }
+
 
 DENSE: Mapping[str, Any] = {"net": "mlp:256-256-256-256"}
 """784-256-256-256-256-10; all else is as `networks_unit` has it by default."""
@@ -31,7 +129,7 @@ VGG: Mapping[str, Any] = {
 
 The paper's 200 and 50 should take 2.7 hours: change them here for that. Tables say what was run."""
 
-DENSE_IN_SMALL: Mapping[str, Any] = {
+SMOKE_DENSE: Mapping[str, Any] = {
     "net": "mlp:64-64-64",
     "seeds": [0, 1, 2],
     "epochs": 15,
@@ -41,7 +139,7 @@ DENSE_IN_SMALL: Mapping[str, Any] = {
 }
 """As large as it must be for digits to be learned in spite of pruning; in small graphs k-means needs many starts."""
 
-CNN_IN_SMALL: Mapping[str, Any] = {
+SMOKE_CNN: Mapping[str, Any] = {
     "net": "small-cnn",
     "seeds": [0, 1],
     "samples": 400,
@@ -61,27 +159,76 @@ REGULARISATION: Mapping[str, Mapping[str, Any]] = {
 """By its published name; dropout is .5 in dense layers, less in convolutions."""
 
 
-def line(
+Stage = Literal["unpruned", "pruned"]
+STAGES: Mapping[Stage, str] = {"unpruned": "no", "pruned": "yes"}
+"""The stages of training that tables have lines for, and what these say under "pruned"."""
+
+_COLUMNS = {
+    "ncut": "n-cut",
+    "dist_ncut": "shuffled",
+    "train_acc": "train accuracy",
+    "test_acc": "test accuracy",
+    "train_loss": "train loss",
+    "test_loss": "test loss",
+}
+"""Published metrics, and the columns that they stand in; counts of p-values name their threshold themselves."""
+
+
+def stage_line(
+    units: Sequence[Unit],
+    labels: Mapping[str, str],
+    published: Mapping[str, str] | None = None,
+    stage: Stage = "pruned",
+) -> Line:
+    """Return the line of networks of one condition at one stage.
+
+    Parameters
+    ----------
+    units : sequence of Unit
+        The units that train them; units that differ in their seeds only make one line.
+    labels : mapping
+        What stands in front, such as ``{"data": "mnist", "condition": "dropout"}``.
+    published : mapping, optional
+        Where the paper has them: ``table``, ``network``, ``dataset`` and ``regularisation`` of
+        ``clusterability_tables``. Nothing where nothing was published.
+    stage : {"unpruned", "pruned"}
+        Which stage.
+    """
+    pruned = STAGES[stage]
+    found = _published(**published, pruning=pruned) if published else {}
+    return Line({**labels, "pruned": pruned}, units, found, stage)
+
+
+def _published(**labels: str) -> dict[str, Any]:
+    found = published_columns("clusterability_tables", **labels)
+    return {_COLUMNS.get(name, name.replace("prop_p_lt_", "p < ")): value for name, value in found.items()}
+
+
+def lines(
     data: str,
     network: Mapping[str, Any],
     changes: Mapping[str, Any],
-    *,
     labels: Mapping[str, str],
-    printed: Mapping[str, str] | None = None,
+    published: Mapping[str, str] | None = None,
+    *,
     apart: bool = False,
-) -> Line:
-    """Return the line of a table for networks that train on some data.
+    stages: Sequence[Stage] = tuple(STAGES),
+) -> list[Line]:
+    """Return the lines of a condition, one for each stage, for networks that train on some data.
 
     Parameters
     ----------
     data : str
         What they learn, as `dovetail.load` takes it.
     network, changes : mapping
-        Settings of `networks_unit`: those of a kind of networks, and what this line changes.
-    labels, printed : mapping
-        As in `Line`.
+        Settings of `networks_unit`: those of a kind of networks, and what this condition changes.
+    labels, published
+        As in `stage_line`.
     apart : bool
         Make each network a unit of its own.
+    stages : sequence of str
+        Which stages to show.
     """
     unit = networks_unit(**{"data": data, **network, **changes})
-    return Line(tuple(per_seed(unit)) if apart else (unit,), labels, printed or {})
+    units = per_seed(unit) if apart else [unit]
+    return [stage_line(units, labels, published, stage) for stage in stages]

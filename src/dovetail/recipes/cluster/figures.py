@@ -1,4 +1,4 @@
-"""Pictures of how clusterable networks are, each beside its shuffled copies."""
+"""Figures of how clusterable networks are, each beside its shuffled copies."""
 
 from __future__ import annotations
 
@@ -10,32 +10,31 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from ...plotting import GREY, LINE_COLOURS, plain_frame
-from ..unit import Finished, Row
-from .cells import StageName
-from .lines import Line, row_of
-from .tables import Tables
+from ..unit import Row
 
 _SPREAD = 0.6
 """How much of the room of a condition its networks take."""
 _SMALL_P = 0.05
 
 
-def ncut_figure(
-    tables: Tables, finished: Sequence[Finished], stage: StageName, *, measure: int = 0
-) -> Figure:
-    """Draw the n-cut of every network at one stage beside those of its shuffled copies: a panel for each table."""
-    figure, panels = new_panels({title: len(lines) for title, lines in tables.items()})
-    for ax, lines in zip(panels, tables.values(), strict=True):
-        for place, line in enumerate(lines):
-            row = row_of(line, finished)
-            if row and "measures" in row.get(stage, {}):
-                draw_networks(ax, place, row[stage]["measures"][measure])
-        draw_names(ax, _differences(lines))
-    figure.suptitle(f"{stage} networks", fontsize=11)
+Places = Sequence[tuple[str, Row | None]]
+"""What stands beside one another in a panel: names, and what was measured of the networks there, if anything was."""
+
+
+def ncut_figure(panels: Mapping[str, Places], heading: str = "") -> Figure:
+    """Draw the n-cut of every network beside those of its shuffled copies: a panel for each title."""
+    figure, axes = _new_panels({title: len(places) for title, places in panels.items()})
+    for ax, places in zip(axes, panels.values(), strict=True):
+        for place, (_, found) in enumerate(places):
+            if found:
+                _draw_networks(ax, place, found)
+        _draw_names(ax, [name for name, _ in places])
+    if heading:
+        figure.suptitle(heading, fontsize=11)
     return figure
 
 
-def new_panels(places: Mapping[str, int]) -> tuple[Figure, list[Axes]]:
+def _new_panels(places: Mapping[str, int]) -> tuple[Figure, list[Axes]]:
     """Return a figure with a panel for each title, with room for so many places, and one legend for all."""
     widths = [max(3.0, 0.95 * count) for count in places.values()]
     figure = Figure(figsize=(max(6.0, 0.8 + sum(widths)), 4.2), layout="constrained")
@@ -48,7 +47,7 @@ def new_panels(places: Mapping[str, int]) -> tuple[Figure, list[Axes]]:
     return figure, panels
 
 
-def draw_networks(ax: Axes, place: int, found: Row) -> None:
+def _draw_networks(ax: Axes, place: int, found: Row) -> None:
     """Draw networks that were measured at a place.
 
     Each is a coloured point, filled if its p-value is below .05. The grey bar beside it is the mean of its copies with
@@ -69,18 +68,11 @@ def draw_networks(ax: Axes, place: int, found: Row) -> None:
         )  # fmt: skip
 
 
-def draw_names(ax: Axes, names: Sequence[str]) -> None:
+def _draw_names(ax: Axes, names: Sequence[str]) -> None:
     """Write what stands at each place."""
     long = sum(map(len, names)) > 40
     ax.set_xticks(range(len(names)), names, fontsize=8, rotation=30 * long, ha="right" if long else "center")
     ax.set_xlim(-0.6, len(names) - 0.4)
-
-
-def _differences(lines: Sequence[Line]) -> list[str]:
-    """Return the labels of each line, without those that all lines have in common."""
-    texts = [list(line.labels.values()) for line in lines]
-    differ = [place for place, values in enumerate(zip(*texts, strict=True)) if len(set(values)) > 1]
-    return ["\n".join(text[place] for place in differ or [0]) for text in texts]
 
 
 def _legend() -> list[Line2D]:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
-from ..published_values import published
-from ..recipe import Recipe, Scale
-from ..tables import Cell, Comparison, Quantity
-from ..unit import Finished, Row, Unit
-from .networks_unit import measure_settings
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from ..line import FilledTable, Line, LineTable, Rows
+from ..published_values import published_columns
+from ..recipe import Figures, Recipe, Scale
+from ..tables import Quantity
+from ..unit import Unit
+from .conditions import measure_settings
 
 MODELS: Mapping[str, str] = {
     "vgg-16": "vgg16.tv_in1k",
@@ -25,10 +22,7 @@ MODELS: Mapping[str, str] = {
 """By the paper's names, those of timm with torchvision's weights; the paper had others' weights for Keras."""
 
 _NORMS = {"induced": "matrix 1-norm", "l1": "sum of entries"}
-_TITLES: Mapping[Scale, str] = {
-    "paper": "Table A.11: networks trained on ImageNet",
-    "smoke": "Networks before training",
-}
+_COLUMNS = {"ncut": "n-cut", "dist_ncut": "shuffled", "p_value": "p", "top1_acc": "top-1 accuracy"}
 _NOTE = (
     "At the paper's scale: 100 shuffled copies, 100 starts of k-means, and torchvision's weights (through timm), where "
     "the paper had those of a Keras package. Accuracies are not measured here."
@@ -36,7 +30,7 @@ _NOTE = (
 
 
 def _units(scale: Scale) -> dict[str, Unit]:
-    """Return a unit for each network; in small, two that are not trained."""
+    """Return a unit for each network; at smoke scale two that are not trained."""
     if scale == "paper":
         measures = [measure_settings(norm=norm, shuffles=100, starts=100) for norm in _NORMS]
         return {
@@ -51,72 +45,57 @@ def _units(scale: Scale) -> dict[str, Unit]:
     }
 
 
-def _begun(finished: Sequence[Finished]) -> Iterator[tuple[Scale, dict[str, Row | None]]]:
-    """Yield the scales of which something is finished, with all networks and what came out."""
-    rows = {one.unit: one.row for one in finished}
-    scales: tuple[Scale, ...] = ("paper", "smoke")
-    for scale in scales:
-        found = {name: rows.get(unit) for name, unit in _units(scale).items()}
-        if any(found.values()):
-            yield scale, found
-
-
-def units(scale: Scale) -> Sequence[Unit]:
-    """Return all networks."""
-    return list(_units(scale).values())
-
-
-def tables(finished: Sequence[Finished]) -> Sequence[Comparison]:
-    """Return a row for each network and norm."""
-    return [
-        Comparison(
-            _TITLES[scale],
-            [cell for name, row in found.items() for cell in _cells(name, row, scale)],
-            _NOTE,
+def _lines(scale: Scale) -> list[LineTable]:
+    """Return a line for each network and norm."""
+    paper = scale == "paper"
+    lines = [
+        Line(
+            {"network": name, "kernels by": _NORMS[made["norm"]]},
+            [unit],
+            _published(name) if paper and measure == 0 else {},
+            measure,
         )
-        for scale, found in _begun(finished)
+        for name, unit in _units(scale).items()
+        for measure, made in enumerate(unit.settings["measures"])
     ]
+    title = "Table A.11: networks trained on ImageNet" if paper else "Networks before training"
+    return [LineTable(title, lines, _columns, _NOTE)]
 
 
-def _cells(name: str, row: Row | None, scale: Scale) -> Iterator[Cell]:
-    for number, made in enumerate(_units(scale)[name].settings["measures"]):
-        labels = {"network": name, "kernels by": _NORMS[made["norm"]]}
-        for column, (metric, ours) in _quantities(row and row["measures"][number]).items():
-            printed = published("clusterability_tables", table="A.11", network=name, metric=metric)
-            yield Cell(labels, column, ours, printed if scale == "paper" and number == 0 else None)
+def _published(network: str) -> dict[str, Quantity | None]:
+    found = published_columns("clusterability_tables", table="A.11", network=network)
+    return {_COLUMNS[metric]: value for metric, value in found.items() if metric in _COLUMNS}
 
 
-def _quantities(found: Row | None) -> dict[str, tuple[str, Quantity | None]]:
-    """Return, by column, the name of the published metric and our value."""
+def _columns(line: Line, rows: Rows) -> dict[str, Quantity | None]:
+    found = rows[0]["measures"][line.condition] if rows[0] else None
     return {
-        "n-cut": ("ncut", Quantity(found["ncut"][0]) if found else None),
-        "shuffled": ("dist_ncut", Quantity(found["dist_ncut"][0], found["dist_sd"][0]) if found else None),
-        "p": ("p_value", Quantity(found["p_value"][0]) if found else None),
-        "top-1 accuracy": ("top1_acc", None),
+        "n-cut": found and Quantity(found["ncut"][0]),
+        "shuffled": found and Quantity(found["dist_ncut"][0], found["dist_sd"][0]),
+        "p": found and Quantity(found["p_value"][0]),
+        "top-1 accuracy": None,
     }
 
 
-def figures(finished: Sequence[Finished]) -> Iterator[tuple[str, Figure]]:
+def _chart(filled: Sequence[FilledTable]) -> Figures:
     """Draw every network beside its shuffled copies."""
-    from .figures import draw_names, draw_networks, new_panels
+    from .figures import ncut_figure
 
-    begun = {_TITLES[scale]: found for scale, found in _begun(finished)}
-    if begun:
-        figure, panels = new_panels({title: len(found) for title, found in begun.items()})
-        for ax, found in zip(panels, begun.values(), strict=True):
-            for place, row in enumerate(found.values()):
-                if row:
-                    draw_networks(ax, place, row["measures"][0])
-            draw_names(ax, list(found))
-        yield "imagenet", figure
+    places = [
+        (line.labels["network"], rows[0] and rows[0]["measures"][0])
+        for line, rows in filled[0].lines
+        if line.condition == 0
+    ]
+    yield "imagenet", ncut_figure({filled[0].title: places})
 
 
-RECIPE = Recipe(
-    name="imagenet",
-    paper="cluster",
-    title="Are networks trained on ImageNet more clusterable than chance would have it?",
-    shows="Figure 10, Table A.11",
-    units=units,
-    tables=tables,
-    figures=figures,
+RECIPES = (
+    Recipe(
+        "imagenet",
+        "cluster",
+        "Are networks trained on ImageNet more clusterable than chance would have it?",
+        "Figure 10, Table A.11",
+        _lines,
+        _chart,
+    ),
 )

@@ -16,8 +16,8 @@ from ...cluster.null import Shuffle
 from ...errors import unknown_name
 from ...graph.layers import Norm
 from ...nets import NetSpec
+from ..data import DataSize
 from ..unit import plain_numbers
-from .data_sizes import DataSize
 
 _PARTS = ("whole", "largest")
 

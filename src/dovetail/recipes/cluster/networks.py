@@ -16,13 +16,12 @@ from ...cluster.promote.train import Stage
 from ...data import load
 from ...data.dataset import Dataset
 from ...population import Population, Scores
+from ..data import data_size, first_samples
 from ..unit import Row, Settings, plain_numbers
 from ..works import Work, Workload
 from .augmentation import turned_shifted_mirrored
-from .data_sizes import data_size
-from .fewer_samples import first_samples
+from .conditions import SETTINGS
 from .measuring import clustering_seconds, measure
-from .networks_unit import SETTINGS
 
 CPU = torch.device("cpu")
 

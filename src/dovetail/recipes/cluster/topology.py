@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..recipe import Recipe, Scale
-from ..tables import Cell, Comparison
-from ..unit import Finished, Row, Unit
-from .cells import line_cells
-from .conditions import DENSE, DENSE_IN_SMALL, REGULARISATION, line
-from .lines import Line, row_of
-from .tables import Tables, table_units, tables_begun
+from ..line import FilledTable, Line, LineTable, Rows
+from ..recipe import Figures, Recipe, Scale
+from ..tables import Quantity
+from ..unit import Row
+from .comparing import columns
+from .conditions import DENSE, REGULARISATION, SMOKE_DENSE, networks_unit, stage_line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 _SHUFFLES: Mapping[str, str] = {"layer": "all weights shuffled", "layer-nonzero": "weights left shuffled"}
 """The order of the units' measures, and what they are called in the figure."""
@@ -30,89 +27,58 @@ _NOTE = (
 )
 
 
-def tables_at(scale: Scale) -> Tables:
+def _lines(scale: Scale) -> list[LineTable]:
     """Return all networks of the figure as one table."""
     paper = scale == "paper"
-    base = DENSE if paper else {**DENSE_IN_SMALL, "seeds": range(2)}
+    base = DENSE if paper else {**SMOKE_DENSE, "seeds": range(2)}
     measure: Mapping[str, Any] = {} if paper else base["measures"][0]
     network = {
         **base,
         "stages": ["pruned"],
         "measures": [{**measure, "shuffle": shuffle} for shuffle in _SHUFFLES],
     }
-    return {
-        "Figure A.6: shuffles that keep the topology" if paper else "Shuffles that keep the topology": [
-            line(
-                data, network, REGULARISATION[name], labels={"data": data, "condition": name},
-                printed={"table": _PUBLISHED[data], "regularisation": name} if paper else None,
-            )
-            for data in (_PUBLISHED if paper else ("digits",))
-            for name in ("none", "dropout")
-        ]
-    }  # fmt: skip
-
-
-def units(scale: Scale) -> list[Unit]:
-    """Return the networks of all conditions."""
-    return table_units(tables_at(scale))
-
-
-def tables(finished: Sequence[Finished]) -> list[Comparison]:
-    """Return n-cuts beside both kinds of copies."""
+    lines = [
+        stage_line(
+            [networks_unit(data, **network, **REGULARISATION[name])],
+            {"data": data, "condition": name},
+            {"table": _PUBLISHED[data], "regularisation": name} if paper else None,
+        )
+        for data in (_PUBLISHED if paper else ("digits",))
+        for name in ("none", "dropout")
+    ]
+    title = "Shuffles that keep the topology"
     return [
-        Comparison(title, _cells(lines, finished), _NOTE)
-        for title, lines in tables_begun(tables_at, finished).items()
+        LineTable(f"Figure A.6: {title[0].lower()}{title[1:]}" if paper else title, lines, _columns, _NOTE)
     ]
 
 
-def figures(finished: Sequence[Finished]) -> Iterator[tuple[str, Figure]]:
-    """Return the n-cut of every network beside both kinds of copies: a panel for each condition."""
+def _columns(line: Line, rows: Rows) -> dict[str, Quantity | None]:
+    """Return the n-cut beside both kinds of copies."""
+    own, pattern = (columns(measure)(line, rows) for measure in range(len(_SHUFFLES)))
+    count = next(name for name in own if name.startswith("p <"))
+    return {
+        **{name: own[name] for name in ("n-cut", "shuffled", count)},
+        "same pattern": pattern["shuffled"],
+        f"same pattern, {count}": pattern[count],
+    }
+
+
+def _chart(filled: Sequence[FilledTable]) -> Figures:
+    """Draw the n-cut of every network beside both kinds of copies: a panel for each condition."""
     from matplotlib.figure import Figure
 
-    lines = [each for lines in tables_begun(tables_at, finished).values() for each in lines]
-    if not lines:
-        return
+    lines = filled[0].lines
     figure = Figure(figsize=(0.6 + max(7.0, 2.9 * len(lines)), 3.4), layout="constrained")
     panels = figure.subplots(1, len(lines), squeeze=False)[0]
-    for ax, drawn in zip(panels, lines, strict=True):
-        row = row_of(drawn, finished)
-        if row:
-            _draw(ax, row["pruned"]["measures"])
-        ax.set_title(", ".join(drawn.labels.values()), fontsize=10)
+    for ax, (line, rows) in zip(panels, lines, strict=True):
+        if rows[0]:
+            _draw(ax, rows[0]["pruned"]["measures"])
+        ax.set_title(f"{line.labels['data']}, {line.labels['condition']}", fontsize=10)
         ax.set_xlabel("n-cut")
     panels[0].set_ylabel("network")
     handles, names = panels[0].get_legend_handles_labels()
     figure.legend(handles, names, loc="outside lower center", ncols=3, frameon=False, fontsize=9)
     yield "topology", figure
-
-
-RECIPE = Recipe(
-    name="topology",
-    paper="cluster",
-    title="Are pruned networks clusterable because of which weights are left, or because of how large these are?",
-    shows="Figure A.6",
-    units=units,
-    tables=tables,
-    figures=figures,
-)
-
-
-def _cells(lines: Sequence[Line], finished: Sequence[Finished]) -> list[Cell]:
-    own, pattern = (
-        [
-            cell
-            for cell in line_cells(
-                lines, finished, measure=measure, stages=["pruned"], beside_published=not measure
-            )
-            if cell.metric in ("n-cut", "shuffled") or cell.metric.startswith("p <")
-        ]
-        for measure in range(len(_SHUFFLES))
-    )
-    return own + [
-        replace(cell, metric=f"same pattern{'' if cell.metric == 'shuffled' else f', {cell.metric}'}")
-        for cell in pattern
-        if cell.metric != "n-cut"
-    ]
 
 
 def _draw(ax: Axes, measures: Sequence[Row]) -> None:
@@ -133,3 +99,15 @@ def _draw(ax: Axes, measures: Sequence[Row]) -> None:
     ax.set_yticks(networks)
     ax.set_ylim(len(networks) - 0.5, -0.5)
     plain_frame(ax)
+
+
+RECIPES = (
+    Recipe(
+        "topology",
+        "cluster",
+        "Are pruned networks clusterable because of which weights are left, or because of how large these are?",
+        "Figure A.6",
+        _lines,
+        _chart,
+    ),
+)

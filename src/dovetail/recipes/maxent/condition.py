@@ -1,4 +1,7 @@
-"""A condition: which specialists are trained on what. Its unit is the same in all recipes that need it."""
+"""Conditions of the MaxEnt paper: which specialists are trained how on what.
+
+The unit of a condition is the same in all recipes that need it.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +9,63 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
 
-from ..published_values import PublishedFile, published
+from ..data import DATA_SIZES
+from ..line import Line
+from ..published_values import PublishedFile, published_columns
 from ..recipe import Scale
 from ..tables import Quantity
 from ..unit import Unit
-from .data_sets import DATA_SETS, data_settings
-from .training import SEEDS, TRAINING, Options
 
 T = TypeVar("T")
+
+Options = dict[str, Any]
+
+_COMMON: Options = {
+    "temperature": 5.0, "rounds": 2, "epochs": 20, "lr": 1e-3, "batch_size": 64, "patience": 3, "monitor": "loss",
+    "scope": "tensor", "output_share": 0.5,
+}  # fmt: skip
+_MLP: Options = {**_COMMON, "sparsity": 0.99}
+_CNN: Options = {**_COMMON, "sparsity": 0.6, "epochs": 15}
+_HAR: Options = {**_MLP, "epochs": 25, "lr": 1e-4}
+_YEAST: Options = {**_MLP, "epochs": 25}
+_SMOKE: Options = {**_MLP, "sparsity": 0.9, "epochs": 12, "lr": 1e-2, "batch_size": 128}
+
+_IMAGES: dict[str, Options] = {
+    "shallow": {**_MLP, "net": "mlp:512"},
+    "deep": {**_MLP, "net": "mlp:512-256"},
+    "cnn": {**_CNN, "net": "lenet"},
+}
+TRAINING: dict[str, dict[str, Options]] = {
+    "mnist": _IMAGES,
+    "fashion-mnist": _IMAGES,
+    "har": {
+        "shallow": {**_HAR, "net": "mlp:512,dropout=0"},
+        "deep": {**_HAR, "net": "mlp:512-256,dropout=0"},
+    },
+    "yeast": {
+        "shallow": {**_YEAST, "net": "mlp:256,dropout=0.2"},
+        "deep": {**_YEAST, "net": "mlp:128-64,dropout=0.2"},
+    },
+    "digits": {
+        "cnn": {**_SMOKE, "net": "lenet:8-16-8", "sparsity": 0.6},
+        "shallow": {**_SMOKE, "net": "mlp:64,dropout=0"},
+        "deep": {**_SMOKE, "net": "mlp:64-32,dropout=0"},
+    },
+}
+"""By data and model. Dropout is that of the architecture where none is named: .5 for ``mlp``, 0 for ``lenet``."""
+
+SEEDS: dict[Scale, tuple[int, ...]] = {"paper": (0, 1, 2, 3, 4), "smoke": (0, 1)}
+
+CASES: dict[Scale, tuple[tuple[str, str], ...]] = {
+    "paper": tuple(
+        (data, model)
+        for model in ("shallow", "deep", "cnn")
+        for data in ("mnist", "fashion-mnist", "har", "yeast")
+        if model in TRAINING[data]
+    ),
+    "smoke": (("digits", "shallow"), ("digits", "deep")),
+}
+"""Data and model of each case, cheapest models first."""
 
 PAIRS: dict[Scale, int] = {"paper": 10, "smoke": 4}
 ORDERS: dict[Scale, int] = {"paper": 10, "smoke": 3}
@@ -33,7 +85,7 @@ class Condition:
     Attributes
     ----------
     scale : {"smoke", "paper"}
-        Whether this is in small.
+        At which scale.
     data, model : str
         A case of `CASES`; the model is ``"shallow"``, ``"deep"`` or ``"cnn"``.
     size : int
@@ -74,7 +126,7 @@ class Condition:
     @property
     def classes(self) -> int:
         """How many classes the data has."""
-        return DATA_SETS[self.data].classes
+        return DATA_SIZES[self.data].outputs
 
     @cached_property
     def train(self) -> Options:
@@ -101,7 +153,7 @@ class Condition:
         return bool(self.train["sparsity"])
 
     @property
-    def as_printed(self) -> bool:
+    def as_published(self) -> bool:
         """Whether all settings are those of the paper's tables, pruned or not."""
         own = TRAINING[self.data][self.model]
         names = ("net", "temperature", "sparsity") if self.pruned else ("net", "temperature")
@@ -135,7 +187,7 @@ class Condition:
         methods: list[str] = []
         if whole and self.net:
             methods = ["logits"]
-        elif whole and self.pruned and self.as_printed:
+        elif whole and self.pruned and self.as_published:
             methods = ["logits", "ties", "calibrated"]
         paths: dict[str, Any] | None = None
         if self.loss == "me" and self.pruned and not self.net:
@@ -157,18 +209,45 @@ class Condition:
             "data": self.data, "net": self.model, "|R|": self.size, "pruned": sparsity, "loss": self.loss.upper(),
         }  # fmt: skip
 
-    def published(self, name: PublishedFile, metric: str) -> Quantity | None:
-        """Return what the paper printed for these specialists; nothing for those that it does not have."""
-        if self.scale != "paper" or not self.as_printed:
-            return None
+    def line(self, *labels: str, file: PublishedFile | None = None, **more: object) -> Line:
+        """Return the line of a table about these specialists.
+
+        Parameters
+        ----------
+        *labels : str
+            What stands in front: names in `labels`.
+        file : str, optional
+            The published table that has them.
+        **more
+            Further labels, with their values.
+        """
+        shown = {name: self.labels[name] for name in labels} | more
+        return Line(shown, [self.unit], self._published(file) if file else {}, self)
+
+    def _published(self, file: PublishedFile) -> dict[str, Quantity | None]:
+        """Return what the paper has for these specialists; nothing for those that it does not have."""
+        if self.scale != "paper" or not self.as_published:
+            return {}
         labels: dict[str, object] = {
             "dataset": self.data,
             "model": self.model,
             "imp": "yes" if self.pruned else "no",
         }
-        if name == "maxent_table4":
+        if file == "maxent_table4":
             labels |= {"rewarded": self.size, "loss": self.loss}
-        return published(name, **labels, metric=metric)
+        found = published_columns(file, **labels)
+        return {"accuracy": found.get("rewarded_accuracy"), "entropy": found.get("entropy")}
+
+
+def data_settings(name: str) -> dict[str, Any]:
+    """Return what a unit's settings say about its data.
+
+    Examples
+    --------
+    >>> data_settings("har")
+    {'name': 'har', 'options': {'features': 'time'}}
+    """
+    return {"name": name, "options": {"features": "time"} if name == "har" else {}}
 
 
 def evenly(items: list[T], count: int | None) -> list[T]:
@@ -182,3 +261,40 @@ def evenly(items: list[T], count: int | None) -> list[T]:
     if count is None or count >= len(items):
         return items
     return [items[place * (len(items) - 1) // max(1, count - 1)] for place in range(count)]
+
+
+FEW_PAIRS = 4
+"""Pairs of larger sets at other rates, of the ten in the tables: a hundred CNNs take minutes."""
+
+CNN_DATA: dict[Scale, tuple[str, ...]] = {"paper": ("mnist", "fashion-mnist"), "smoke": ("digits",)}
+
+
+def cnn_pruned_at(scale: Scale, data: str, size: int, sparsity: float) -> Condition:
+    """Return CNN specialists pruned at some rate: those of the tables where it is their rate.
+
+    Examples
+    --------
+    >>> cnn_pruned_at("paper", "mnist", 2, 0.6) == Condition("paper", "mnist", "cnn", 2)
+    True
+    """
+    tables = Condition(scale, data, "cnn", size)
+    if tables.train["sparsity"] == sparsity:
+        return tables
+    return Condition(scale, data, "cnn", size, sparsity=sparsity, pairs=FEW_PAIRS if size > 1 else None)
+
+
+def drawn_cnns(scale: Scale) -> list[Condition]:
+    """Return the pruned CNNs of the paper's figures: at 99 %, for single classes and larger sets."""
+    sizes, data = ((1, 2, 5), "fashion-mnist") if scale == "paper" else ((2,), "digits")
+    return [cnn_pruned_at(scale, data, size, 0.99) for size in sizes]
+
+
+def as_drawn(condition: Condition) -> bool:
+    """Whether the paper draws these specialists: networks as in its tables, but pruned CNNs at 99 %.
+
+    Examples
+    --------
+    >>> as_drawn(Condition("paper", "mnist", "cnn")), as_drawn(Condition("paper", "mnist", "cnn", sparsity=0.99))
+    (False, True)
+    """
+    return condition.as_published != (condition.model == "cnn" and condition.pruned)

@@ -1,54 +1,49 @@
-"""Figures 2 and 9 to 21: confusion matrices of specialists alone, in pairs, and merged one after another."""
+"""Confusion matrices of specialists alone, in pairs, and merged one after another: Figures 2 and 9 to 21."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..recipe import Recipe, Scale
-from ..tables import Table
-from ..unit import Finished, Unit
-from .collecting import finished_rows, units_of
-from .condition import Condition
-from .other_rates import as_drawn, drawn_cnns
-from .training import CASES
+from ..line import FilledTable, Line, LineTable, Rows
+from ..recipe import Figures, Recipe, Scale
+from .condition import CASES, Condition, as_drawn, drawn_cnns
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-NOTE = (
+_NOTE = (
     "All seeds added up, test split. *Right*: share of samples of rewarded classes whose largest output "
     "is their class. *Claimed*: share of samples of other classes whose largest output is a rewarded "
     "class; *by chance* if all outputs were alike."
 )
-DRAWN = (("mnist", "shallow"), ("har", "deep"), ("fashion-mnist", "cnn"), ("digits", "shallow"))
+_DRAWN = (("mnist", "shallow"), ("har", "deep"), ("fashion-mnist", "cnn"), ("digits", "shallow"))
 """Whose matrices are drawn, as in the paper; its pruned CNN is pruned at 99 %."""
-TITLES = {"alone": "one specialist alone", "pairs": "two summed", "steps": "merged one after another"}
+_TITLES = {"alone": "one specialist alone", "pairs": "two summed", "steps": "merged one after another"}
 
 
-def conditions(scale: Scale) -> list[Condition]:
+def _lines(scale: Scale) -> list[LineTable]:
     """Return one specialist per class for every case, pruned and not; then the CNN of the figures, also larger sets."""
     cases = [Condition(scale, *case, sparsity=sparsity) for case in CASES[scale] for sparsity in (None, 0.0)]
-    return cases + drawn_cnns(scale)
-
-
-def units(scale: Scale) -> Sequence[Unit]:
-    """Return all the work."""
-    return units_of(conditions(scale))
-
-
-def tables(finished: Sequence[Finished]) -> Sequence[Table]:
-    """Return what the matrices come to."""
-    import pandas as pd
-
     lines = [
-        {name: condition.labels[name] for name in ("data", "net", "pruned", "|R|")}
-        | {"what": TITLES[what], **totals(matrices)}
-        for condition, row in finished_rows(conditions, finished)
-        for what, matrices in row["confusions"].items()
-        if matrices
+        condition.line("data", "net", "pruned", "|R|", what=title)
+        for condition in [*cases, *drawn_cnns(scale)]
+        for what, title in _TITLES.items()
+        if what != "steps" or condition.unit.settings["orders"]
     ]
-    return [Table("What confusion matrices come to", pd.DataFrame(lines), NOTE)] if lines else []
+    title = "What confusion matrices come to"
+    return [LineTable(title, lines, _columns, _NOTE, all_lines=False, numbers=True)]
+
+
+def _columns(line: Line, rows: Rows) -> dict[str, float | None]:
+    return totals(_matrices(line, rows))
+
+
+def _matrices(line: Line, rows: Rows) -> list[dict[str, Any]]:
+    assert rows[0] is not None
+    what = next(name for name, title in _TITLES.items() if title == line.labels["what"])
+    matrices: list[dict[str, Any]] = rows[0]["confusions"][what]
+    return matrices
 
 
 def totals(matrices: Sequence[dict[str, Any]]) -> dict[str, float | None]:
@@ -76,15 +71,16 @@ def totals(matrices: Sequence[dict[str, Any]]) -> dict[str, float | None]:
     }
 
 
-def figures(finished: Sequence[Finished]) -> Iterable[tuple[str, Figure]]:
+def _charts(filled: Sequence[FilledTable]) -> Figures:
     """Draw the matrices of the paper's three settings."""
-    for condition, row in finished_rows(conditions, finished):
-        if as_drawn(condition) and (condition.data, condition.model) in DRAWN:
+    names = {title: what for what, title in _TITLES.items()}
+    for line, rows in filled[0].lines:
+        condition, title = line.condition, line.labels["what"]
+        drawn = as_drawn(condition) and (condition.data, condition.model) in _DRAWN
+        if drawn and (condition.pruned or names[title] == "alone"):
             rate = str(condition.labels["pruned"]).removesuffix(" %")
-            name = f"{condition.data}-{condition.model}-pruned-{rate}"
-            for what, matrices in row["confusions"].items():
-                if matrices and (what == "alone" or condition.pruned):
-                    yield f"{what}-{name}-{condition.size}", _figure(matrices, TITLES[what])
+            name = f"{condition.data}-{condition.model}-pruned-{rate}-{condition.size}"
+            yield f"{names[title]}-{name}", _figure(_matrices(line, rows), title)
 
 
 def _figure(matrices: Sequence[dict[str, Any]], title: str) -> Figure:
@@ -99,12 +95,13 @@ def _figure(matrices: Sequence[dict[str, Any]], title: str) -> Figure:
     return figure
 
 
-RECIPE = Recipe(
-    name="confusions",
-    paper="maxent",
-    title="Which classes specialists and their sums take for which",
-    shows="Figures 2 and 9 to 21",
-    units=units,
-    tables=tables,
-    figures=figures,
+RECIPES = (
+    Recipe(
+        "confusions",
+        "maxent",
+        "Which classes specialists and their sums take for which",
+        "Figures 2 and 9 to 21",
+        _lines,
+        _charts,
+    ),
 )

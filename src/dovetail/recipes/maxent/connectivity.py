@@ -1,64 +1,72 @@
-"""Figures 5 and 22 to 24: the loss on the way from one network over their sum to the other."""
+"""Connectivity: the loss on the way from one network over their sum to the other; Figures 5 and 22 to 24."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..recipe import Recipe, Scale
-from ..tables import Cell, Comparison, Quantity
-from ..unit import Finished, Unit
-from .collecting import finished_rows, units_of
-from .condition import Condition
-from .other_rates import as_drawn, drawn_cnns
-from .training import CASES
+from ..line import FilledTable, Line, LineTable, Rows
+from ..recipe import Figures, Recipe, Scale
+from ..tables import Quantity
+from ..unit import Row
+from .condition import CASES, Condition, as_drawn, drawn_cnns
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-TOLERANCE = 2.0
+_TOLERANCE = 2.0
 """Percent above the straight line up to which the paper calls two networks connected."""
-NOTE = (
+_NOTE = (
     "Barrier: by how many percent the max-entropy loss on the test split exceeds, at most, the straight "
     "line between both ends; mean (sd) over seeds. The paper draws these without numbers: shallow "
     "Fashion-MNIST has none in most steps and about 2 % in the later ones, the CNN more after many "
     "merges."
 )
-PAIRS_NOTE = f"Connected: seeds whose barrier is at most {TOLERANCE:g} %, the paper's tolerance."
-DRAWN = (("fashion-mnist", "shallow"), ("har", "deep"), ("fashion-mnist", "cnn"), ("digits", "shallow"))
+_PAIRS_NOTE = f"Connected: seeds whose barrier is at most {_TOLERANCE:g} %, the paper's tolerance."
+_DRAWN = (("fashion-mnist", "shallow"), ("har", "deep"), ("fashion-mnist", "cnn"), ("digits", "shallow"))
 """Of which steps are drawn, as in the paper; its CNN is pruned at 99 %."""
 
 
-def conditions(scale: Scale) -> list[Condition]:
+def _lines(scale: Scale) -> list[LineTable]:
     """Return one specialist per class for every case; then the CNN of the figures, also with larger sets."""
-    cases = [Condition(scale, *case) for case in CASES[scale]]
-    return cases + drawn_cnns(scale)
-
-
-def units(scale: Scale) -> Sequence[Unit]:
-    """Return all the work."""
-    return units_of(conditions(scale))
-
-
-def tables(finished: Sequence[Finished]) -> Sequence[Comparison]:
-    """Return the barriers of each step of the merge 0 + 1 + …, and those of some pairs."""
+    conditions = [*(Condition(scale, *case) for case in CASES[scale]), *drawn_cnns(scale)]
     steps, pairs = [], []
-    for condition, row in finished_rows(conditions, finished):
-        labels = {name: condition.labels[name] for name in ("data", "net", "pruned")}
-        for path in row["paths"]:
-            barrier = Quantity.of_sample(barriers(path))
-            connected = Quantity(sum(one <= TOLERANCE for one in barriers(path)), of=len(path["test"]))
-            if path["kind"] == "step":
-                steps.append(Cell(labels, f"+ {path['second'][0]}", barrier))
-            else:
-                pair = labels | {"|R|": condition.size, "pair": _named(path)}
-                pairs += [Cell(pair, "barrier (%)", barrier), Cell(pair, "connected", connected)]
-    found = (
-        Comparison("Barriers of each step of the complete merge (%)", steps, NOTE, digits=1),
-        Comparison("Barriers between pairs", pairs, PAIRS_NOTE, digits=1),
-    )
-    return [table for table in found if table.cells]
+    for condition in conditions:
+        paths = condition.unit.settings["paths"]
+        if paths["steps"]:
+            steps.append(condition.line("data", "net", "pruned"))
+        pairs += [
+            condition.line("data", "net", "pruned", "|R|", pair=_named(first, second))
+            for first, second in paths["pairs"]
+        ]
+    return [
+        LineTable(
+            "Barriers of each step of the complete merge (%)", steps, _step_columns, _NOTE,
+            digits=1, all_lines=False,
+        ),
+        LineTable("Barriers between pairs", pairs, _pair_columns, _PAIRS_NOTE, digits=1, all_lines=False),
+    ]  # fmt: skip
+
+
+def _step_columns(line: Line, rows: Rows) -> dict[str, Quantity | None]:
+    """Return the barriers of each step of the complete merge."""
+    return {f"+ {path['second'][0]}": Quantity.of_sample(barriers(path)) for path in _paths(rows[0], "step")}
+
+
+def _pair_columns(line: Line, rows: Rows) -> dict[str, Quantity | None]:
+    named = {_named(path["first"], path["second"]): path for path in _paths(rows[0], "pair")}
+    found = barriers(named[line.labels["pair"]])
+    connected = sum(one <= _TOLERANCE for one in found)
+    return {"barrier (%)": Quantity.of_sample(found), "connected": Quantity(connected, of=len(found))}
+
+
+def _paths(row: Row | None, kind: str) -> list[dict[str, Any]]:
+    return [path for path in row["paths"] if path["kind"] == kind] if row else []
+
+
+def _named(first: Sequence[int], second: Sequence[int]) -> str:
+    return " → ".join(f"{{{''.join(map(str, end))}}}" for end in (first, second))
 
 
 def barriers(path: dict[str, Any]) -> list[float]:
@@ -72,16 +80,14 @@ def barriers(path: dict[str, Any]) -> list[float]:
     return [max(value for value in values if value is not None) for values in path["test"]]
 
 
-def figures(finished: Sequence[Finished]) -> Iterable[tuple[str, Figure]]:
+def _charts(filled: Sequence[FilledTable]) -> Figures:
     """Draw the paths of each step, and of pairs."""
-    rows = finished_rows(conditions, finished)
-    for condition, row in rows:
-        steps = [path for path in row["paths"] if path["kind"] == "step"]
-        if steps and as_drawn(condition) and (condition.data, condition.model) in DRAWN:
+    found = {line.condition: rows[0] for table in filled for line, rows in table.lines}
+    for condition, row in found.items():
+        steps = _paths(row, "step")
+        if steps and as_drawn(condition) and (condition.data, condition.model) in _DRAWN:
             yield f"steps-{condition.data}-{condition.model}", _figure(steps)
-    pairs = [
-        path for one, row in rows if not one.as_printed for path in row["paths"] if path["kind"] == "pair"
-    ]
+    pairs = [path for one, row in found.items() if not one.as_published for path in _paths(row, "pair")]
     if pairs:
         yield "pairs-cnn", _figure(pairs)
 
@@ -113,24 +119,20 @@ def _draw(ax: Axes, path: dict[str, Any]) -> None:
         mean, sd = values.mean(0), values.std(0, ddof=1) if len(values) > 1 else 0
         ax.plot(t, mean, color=colour, linewidth=1.2, label=split)
         ax.fill_between(t, mean - sd, mean + sd, color=colour, alpha=0.15, linewidth=0)
-    ax.axhline(TOLERANCE, color=GREY, linestyle="--", linewidth=0.8, label=f"{TOLERANCE:g} %")
+    ax.axhline(_TOLERANCE, color=GREY, linestyle="--", linewidth=0.8, label=f"{_TOLERANCE:g} %")
     ax.set_xticks([0, 0.5, 1], ["0", "½", "1"])
     ax.tick_params(labelsize=7)
-    ax.set_title(_named(path), fontsize=8)
+    ax.set_title(_named(path["first"], path["second"]), fontsize=8)
     plain_frame(ax)
 
 
-def _named(path: dict[str, Any]) -> str:
-    first, second = ("".join(str(number) for number in path[end]) for end in ("first", "second"))
-    return f"{{{first}}} → {{{second}}}"
-
-
-RECIPE = Recipe(
-    name="connectivity",
-    paper="maxent",
-    title="The loss on the way from one network over their sum to the other",
-    shows="Figures 5 and 22 to 24",
-    units=units,
-    tables=tables,
-    figures=figures,
+RECIPES = (
+    Recipe(
+        "connectivity",
+        "maxent",
+        "The loss on the way from one network over their sum to the other",
+        "Figures 5 and 22 to 24",
+        _lines,
+        _charts,
+    ),
 )

@@ -1,4 +1,4 @@
-"""What the figures of this paper's recipes share: panels, merge curves and confusion matrices."""
+"""Drawings that recipes of this paper share: panels, merge curves and confusion matrices."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...plotting import plain_frame
 from ..unit import Row
-from .samples import steps
+from .rows import steps
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,14 +8,14 @@ import torch
 
 from ...nets import net_builder
 from ...population import Adam, Population
+from ..data import DATA_SIZES, load_named
 from ..unit import Row, Settings, plain_numbers
 from ..works import Work, Workload
-from .data_sets import DATA_SETS, load_data
 
 
 def run(settings: Settings, device: torch.device) -> Row:
     """Train generalists of all seeds together, keep the best epoch of each, and return what they score."""
-    data = load_data(settings["data"])
+    data = load_named(settings["data"])
     build = net_builder(settings["net"], data.input_shape, data.outputs)
     population = Population(build, settings["seeds"], device=device)
     population.fit(
@@ -32,13 +32,13 @@ def run(settings: Settings, device: torch.device) -> Row:
 
 def workload(settings: Settings) -> Workload:
     """Return how much work they are."""
-    data = DATA_SETS[settings["data"]["name"]]
+    data = DATA_SIZES[settings["data"]["name"]]
     return Workload(
         net=settings["net"],
         input_shape=data.input_shape,
-        outputs=data.classes,
+        outputs=data.outputs,
         members=len(settings["seeds"]),
-        steps=settings["epochs"] * math.ceil(data.samples / settings["batch_size"]),
+        steps=settings["epochs"] * math.ceil(data.training / settings["batch_size"]),
         batch_size=settings["batch_size"],
         core_seconds=1.0,
     )

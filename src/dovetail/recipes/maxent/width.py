@@ -1,24 +1,20 @@
-"""The paper's open question: how the complete merge goes with width and depth, with slots and without."""
+"""Width and depth, the paper's open question: how the complete merge goes with them, with slots and without."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from math import prod
-from typing import TYPE_CHECKING
 
-from ..recipe import Recipe, Scale
-from ..tables import Cell, Comparison, Quantity
-from ..unit import Finished, Row, Unit
-from .complete_merge import merged_by
-from .condition import Condition
-from .data_sets import DATA_SETS, data_settings
-from .training import SEEDS, TRAINING
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from ..data import DATA_SIZES
+from ..line import FilledTable, Line, LineTable, Rows
+from ..recipe import Figures, Recipe, Scale
+from ..tables import Quantity
+from ..unit import Unit
+from .condition import SEEDS, TRAINING, Condition, data_settings
+from .merges import merged_by
 
 DATA: dict[Scale, tuple[str, ...]] = {
     "paper": ("mnist", "fashion-mnist", "har", "yeast"),
@@ -76,7 +72,7 @@ class Point:
     @property
     def weights(self) -> int:
         """How many weights an MLP of this size has."""
-        sizes = (prod(DATA_SETS[self.data].input_shape), *self.layers, DATA_SETS[self.data].classes)
+        sizes = (prod(DATA_SIZES[self.data].input_shape), *self.layers, DATA_SIZES[self.data].outputs)
         return sum(inputs * outputs for inputs, outputs in pairwise(sizes))
 
     @cached_property
@@ -90,8 +86,8 @@ class Point:
 
     @cached_property
     def slots(self) -> Condition | None:
-        """Specialists in slots, where the layers can be shared out."""
-        if any(size % DATA_SETS[self.data].classes for size in self.layers):
+        """Specialists in slots, where the layers can be divided evenly."""
+        if any(size % DATA_SIZES[self.data].outputs for size in self.layers):
             return None
         return Condition(self.scale, self.data, self.model, net=self.net, slots=True)
 
@@ -127,7 +123,7 @@ def points(scale: Scale) -> list[Point]:
     return mlps + cnns
 
 
-def units(scale: Scale) -> Sequence[Unit]:
+def _by_cost(scale: Scale) -> list[Unit]:
     """Return all the work; whole networks for each class, which take longest, last and by size."""
     found = points(scale)
     cheap = [unit for one in found for unit in (one.generalists, one.slots and one.slots.unit) if unit]
@@ -135,48 +131,48 @@ def units(scale: Scale) -> Sequence[Unit]:
     return [*cheap, *(one.plain.unit for one in whole if one.plain)]
 
 
-def tables(finished: Sequence[Finished]) -> Sequence[Comparison]:
-    """Return the accuracy of all classes for every network."""
-    cells = [
-        Cell({"data": point.data, "net": point.net.partition(",")[0]}, name, columns.get(name))
-        for point, columns in _measured(finished)
-        for name in COLUMNS
-    ]
-    return [Comparison("All classes merged, over width and depth", cells, NOTE)] if cells else []
+def _lines(scale: Scale) -> list[LineTable]:
+    """Return a line for every network of which anything is known."""
+    lines = []
+    for point in points(scale):
+        units = [point.generalists, *(one.unit for one in (point.plain, point.slots) if one)]
+        lines.append(Line({"data": point.data, "net": point.net.partition(",")[0]}, units, condition=point))
+    title = "All classes merged, over width and depth"
+    return [LineTable(title, lines, _columns, NOTE, all_lines=False)]
 
 
-def _measured(finished: Sequence[Finished]) -> list[tuple[Point, dict[str, Quantity | None]]]:
-    rows = {done.unit: done.row for done in finished}
-    found = [(point, _columns(point, rows)) for scale in SEEDS for point in points(scale)]
-    return [(point, columns) for point, columns in found if columns]
-
-
-def _columns(point: Point, rows: dict[Unit, Row]) -> dict[str, Quantity | None]:
-    """Return what is known of a network, by column."""
-    columns: dict[str, Quantity | None] = {}
-    if generalists := rows.get(point.generalists):
+def _columns(line: Line, rows: Rows) -> dict[str, Quantity | None]:
+    """Return the accuracy on all classes, merged in several ways."""
+    point: Point = line.condition
+    found = dict(zip(line.units, rows, strict=True))
+    columns: dict[str, Quantity | None] = dict.fromkeys(COLUMNS)
+    if generalists := found[point.generalists]:
         columns["generalist"] = Quantity.of_sample(generalists["accuracy"])
     names = (
         (point.plain, "sum", "averaged logits"),
         (point.slots, "sum in slots", "averaged logits (slots)"),
     )
     for condition, by_sum, by_logits in names:
-        if condition and (row := rows.get(condition.unit)):
+        if condition and (row := found[condition.unit]):
             merged = merged_by(row)
             columns[by_sum] = Quantity.of_sample(merged["sum"])
             columns[by_logits] = Quantity.of_sample(merged["logits"])
-    ours, yardstick = columns.get("sum in slots"), columns.get("generalist")
+    ours, yardstick = columns["sum in slots"], columns["generalist"]
     if ours and yardstick:
         columns["slots / generalist"] = Quantity(ours.value / yardstick.value)
     return columns
 
 
-def figures(finished: Sequence[Finished]) -> Iterable[tuple[str, Figure]]:
+def _chart(filled: Sequence[FilledTable]) -> Figures:
     """Draw accuracy over width for MLPs, a panel for each data set, a colour for each depth."""
     from ...plotting import line_colours, plain_frame
     from .drawing import panels
 
-    measured = [(point, columns) for point, columns in _measured(finished) if point.model != "cnn"]
+    measured = [
+        (line.condition, _columns(line, rows))
+        for line, rows in filled[0].lines
+        if line.condition.model != "cnn"
+    ]
     sets = list(dict.fromkeys(point.data for point, _ in measured))
     depths = sorted({len(point.layers) for point, _ in measured})
     if not sets:
@@ -216,12 +212,14 @@ def figures(finished: Sequence[Finished]) -> Iterable[tuple[str, Figure]]:
     yield "width", figure
 
 
-RECIPE = Recipe(
-    name="width",
-    paper="maxent",
-    title="The complete merge over width and depth, with slots and without",
-    shows="the open question of its section 5",
-    units=units,
-    tables=tables,
-    figures=figures,
+RECIPES = (
+    Recipe(
+        "width",
+        "maxent",
+        "The complete merge over width and depth, with slots and without",
+        "the open question of its section 5",
+        _lines,
+        _chart,
+        order=_by_cost,
+    ),
 )

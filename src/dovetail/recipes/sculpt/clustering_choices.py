@@ -2,67 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-from ..recipe import Recipe, Scale
-from ..tables import Cell, Comparison, Quantity
-from ..unit import Finished, Unit
-from . import validation
+from ..line import FilledTable, Line, LineTable, Rows
+from ..recipe import Figures, Recipe, Scale
+from ..tables import Quantity
+from .boolean import VALIDATION_RECIPE
 from .charts import rate_maps
-from .choices import CHOICES, SCORES, Choice
-from .lines import Line, count, with_trials
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from .columns import count, trials_in
+from .settings import CHOICES, SCORES, Choice
 
 _NAMES = dict(zip(SCORES, ("modularity metric", "silhouette", "CH index", "DB index"), strict=True))
-_PRINTED = dict(zip(SCORES, (0.99, 0.99, 0.49, 0.49), strict=True))
+_PUBLISHED = dict(zip(_NAMES.values(), map(Quantity, (0.99, 0.99, 0.49, 0.49)), strict=True))
 """The same in all ten rows of the paper's table."""
 
 
-def lines(scale: Scale) -> list[Line]:
-    """Return a row for each linkage and distance: all networks of the four validation tasks."""
-    networks = validation.units(scale)
-    return [
-        Line(scale, {"linkage": linkage, "distance": distance}, networks)
+def _lines(scale: Scale) -> list[LineTable]:
+    """Return a line for each linkage and distance: all networks of the four validation tasks."""
+    networks = VALIDATION_RECIPE.units(scale)
+    lines = [
+        Line({"linkage": linkage, "distance": distance}, networks, _PUBLISHED if scale == "paper" else {})
         for linkage, distance in CHOICES[scale]["pairs"]
     ]
-
-
-def units(scale: Scale) -> list[Unit]:
-    """Return the trials of `validation`."""
-    return validation.units(scale)
-
-
-def tables(finished: Sequence[Finished]) -> list[Comparison]:
-    """Return success rates beside Table 4."""
-    cells: list[Cell] = []
-    for line, trials in with_trials(lines, finished):
-        for score in SCORES:
-            choice = Choice(str(line.labels["linkage"]), str(line.labels["distance"]), score)
-            printed = Quantity(_PRINTED[score]) if line.scale == "paper" else None
-            cells.append(line.cell(_NAMES[score], count(trials, "choices", str(choice)), printed))
     note = (
         "Networks of `validation`, all tasks, widths and depths together, scored against the structure that their "
         "depth allows. Features are the later units that a unit reaches by any path (s = L in the paper)."
     )
-    return [Comparison("Table 4: ways to cluster units", cells, note, digits=2)]
+    return [LineTable("Table 4: ways to cluster units", lines, _columns, note, digits=2)]
 
 
-def figures(finished: Sequence[Finished]) -> Iterable[tuple[str, Figure]]:
-    """Yield success rates above the published ones."""
-    (table,) = tables(finished)
-    if table.cells:
-        yield "success", rate_maps(table.cells, x="metric", y="linkage", column="distance")
+def _columns(line: Line, rows: Rows) -> dict[str, Quantity | None]:
+    trials = trials_in(rows)
+    return {
+        name: count(trials, "choices", str(Choice(line.labels["linkage"], line.labels["distance"], score)))
+        for score, name in _NAMES.items()
+    }
 
 
-RECIPE = Recipe(
-    name="clustering-choices",
-    paper="sculpt",
-    title="Does it matter how units are clustered?",
-    shows="Table 4",
-    units=units,
-    tables=tables,
-    figures=figures,
+def _chart(filled: Sequence[FilledTable]) -> Figures:
+    """Draw success rates above the published ones."""
+    yield "success", rate_maps(filled[0].cells(), x="metric", y="linkage", column="distance")
+
+
+RECIPES = (
+    Recipe(
+        "clustering-choices", "sculpt", "Does it matter how units are clustered?", "Table 4", _lines, _chart
+    ),
 )

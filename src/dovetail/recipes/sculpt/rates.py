@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import groupby, product
-from typing import TYPE_CHECKING
 
-from ..recipe import Recipe, Scale
+from ..line import FilledTable, Line, LineTable, Rows
+from ..recipe import Figures, Recipe, Scale, Tables
 from ..tables import Cell, Comparison, Quantity
-from ..unit import Finished, Unit
 from .charts import rate_maps
-from .lines import Line, count, units_of, with_rows
-from .printed import printed_success
+from .columns import count, published_word
 from .settings import DEPTHS, VALIDATION, boolean_trials
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _STRUCTURES: dict[Scale, Sequence[str]] = {"paper": tuple(VALIDATION), "smoke": ("input separable",)}
 _CONDITION = ("structure", "hidden layers")
@@ -33,11 +28,10 @@ def _batches(scale: Scale, structure: str) -> Sequence[int]:
     return (1, 2, 4, 8, 16, 32, 64) if structure == "input separable and reused" else (1, 2, 4, 8, 16)
 
 
-def lines(scale: Scale) -> list[Line]:
-    """Return a row for each cell of the tables: four seeds."""
-    return [
+def _lines(scale: Scale) -> list[LineTable]:
+    """Return a line for each cell of the tables: four seeds."""
+    lines = [
         Line(
-            scale,
             {"structure": structure, "hidden layers": depth, "batch size": batch_size, "lr": f"{lr:g}"},
             [
                 boolean_trials(
@@ -45,59 +39,51 @@ def lines(scale: Scale) -> list[Line]:
                     lr=lr, batch_size=batch_size, epochs=_EPOCHS[scale], choices=None,
                 )
             ],
+            _published(structure, hidden_layers=depth, lr=f"{lr:g}", batch_size=batch_size) if scale == "paper" else {},
         )
         for structure in _STRUCTURES[scale]
         for depth, batch_size, lr in product(_DEPTHS[scale], _batches(scale, structure), _SIZES[scale])
     ]  # fmt: skip
-
-
-def units(scale: Scale) -> list[Unit]:
-    """Return a unit for each cell of the tables."""
-    return units_of(lines(scale))
-
-
-def tables(finished: Sequence[Finished]) -> list[Comparison]:
-    """Return a summary, and every cell of Tables 2 and 3."""
-    cells: list[Cell] = []
-    for line, rows in with_rows(lines, finished):
-        success, learn, epochs = None, None, None
-        if rows:
-            (row,) = rows
-            success = count(row["trials"], "at_depth", "whole")
-            learn = Quantity(int(row["epochs"] is not None), of=1)
-            epochs = row["epochs"] and Quantity(row["epochs"])
-        printed_rate, printed_learn = _printed(line)
-        cells += [
-            line.cell("success", success, printed_rate),
-            line.cell("all learn", learn, printed_learn),
-            line.cell("epochs", epochs),
-        ]
     note = (
         "*All learn* is 0 where some seed's dense network did not reach 100 % within 120 epochs, a cross in the paper; "
         "then nothing is sculpted. Scored against the structure that the depth allows: otherwise the paper's numbers "
         "for the reused function with one hidden layer could not be. One cell of Table 3 is lost, and three of its "
         "rows were placed by their order."
     )
-    summary_note = (
-        "Means over the cells of which both have a success rate, and how many cells all seeds learn."
-    )
-    return [
-        Comparison("Tables 2 and 3 in short", _summary(cells), summary_note, digits=2),
-        Comparison("Tables 2 and 3: success over step size and batch size", cells, note, digits=2),
-    ]
+    title = "Tables 2 and 3: success over step size and batch size"
+    return [LineTable(title, lines, _columns, note, digits=2)]
 
 
-def _printed(line: Line) -> tuple[Quantity | None, Quantity | None]:
+def _published(structure: str, **labels: object) -> dict[str, Quantity]:
     """Return the published success rate, and whether all seeds learned."""
-    structure = str(line.labels["structure"])
-    names = {"hidden_layers": "hidden layers", "lr": "lr", "batch_size": "batch size"}
-    labels = {name: line.labels[ours] for name, ours in names.items()}
-    text = printed_success(_TABLES[structure], structure, **labels) if line.scale == "paper" else None
-    if text is None:
-        return None, None
-    if text == "x":
-        return None, Quantity(0, of=1)
-    return Quantity(4 * float(text), of=4), Quantity(1, of=1)
+    word = published_word(_TABLES[structure], structure, **labels)
+    if word is None:
+        return {}
+    if word == "x":
+        return {"all learn": Quantity(0, of=1)}
+    return {"success": Quantity(4 * float(word), of=4), "all learn": Quantity(1, of=1)}
+
+
+def _columns(line: Line, rows: Rows) -> dict[str, Quantity | None]:
+    row = rows[0] or {"trials": [], "epochs": None}
+    return {
+        "success": count(row["trials"], "at_depth", "whole"),
+        "all learn": Quantity(int(row["epochs"] is not None), of=1) if rows[0] else None,
+        "epochs": Quantity(row["epochs"]) if row["epochs"] else None,
+    }
+
+
+def _arrange(filled: Sequence[FilledTable]) -> Tables:
+    """Return a summary, and every cell of Tables 2 and 3."""
+    note = "Means over the cells of which both have a success rate, and how many cells all seeds learn."
+    return [
+        table
+        for full in filled
+        for table in (
+            Comparison("Tables 2 and 3 in short", _summary(full.cells()), note, digits=2),
+            full.shown(),
+        )
+    ]
 
 
 def _summary(cells: Sequence[Cell]) -> list[Cell]:
@@ -124,23 +110,22 @@ def _total(quantities: Sequence[Quantity | None]) -> Quantity | None:
     return Quantity(sum(there), of=len(there)) if there else None
 
 
-def figures(finished: Sequence[Finished]) -> Iterable[tuple[str, Figure]]:
-    """Yield maps of success rates for each structure, above the published ones."""
-    _, table = tables(finished)
-    success = [cell for cell in table.cells if cell.metric == "success"]
+def _charts(filled: Sequence[FilledTable]) -> Figures:
+    """Draw maps of success rates for each structure, above the published ones."""
+    success = filled[0].cells(["success"])
     for structure, group in groupby(success, lambda cell: str(cell.labels["structure"])):
-        yield (
-            structure.replace(" ", "-"),
-            rate_maps(list(group), x="lr", y="batch size", column="hidden layers"),
-        )
+        maps = rate_maps(list(group), x="lr", y="batch size", column="hidden layers")
+        yield structure.replace(" ", "-"), maps
 
 
-RECIPE = Recipe(
-    name="rates",
-    paper="sculpt",
-    title="Which step sizes and batch sizes find the modules?",
-    shows="Tables 2 and 3",
-    units=units,
-    tables=tables,
-    figures=figures,
+RECIPES = (
+    Recipe(
+        "rates",
+        "sculpt",
+        "Which step sizes and batch sizes find the modules?",
+        "Tables 2 and 3",
+        _lines,
+        _charts,
+        _arrange,
+    ),
 )

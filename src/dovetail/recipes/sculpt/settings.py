@@ -1,14 +1,54 @@
-"""How a unit of trials is written down: everything that the paper fixed, spelled out."""
+"""Settings of units of trials: everything that the paper fixed, spelled out."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+from typing import Any, NamedTuple
 
 from ..recipe import Scale
 from ..unit import Unit
-from .choices import CHOICES
 from .tasks import pair_settings, task_name, task_size
+
+SCORES = ("modularity", "silhouette", "calinski-harabasz", "davies-bouldin")
+
+CHOICES: dict[Scale, dict[str, Any]] = {
+    "paper": {
+        "pairs": [
+            *([linkage, distance] for distance, linkage in product(
+                ("jaccard", "cosine", "euclidean"), ("complete", "single", "average"))),
+            ["ward", "euclidean"],
+        ],
+        "scores": list(SCORES),
+    },
+    "smoke": {"pairs": [["average", "cosine"], ["ward", "euclidean"]], "scores": list(SCORES)},
+}  # fmt: skip
+"""What a unit's settings say: every pair of linkage and distance with every score."""
+
+
+class Choice(NamedTuple):
+    """One way to cluster units."""
+
+    linkage: str
+    distance: str
+    score: str
+
+    def __str__(self) -> str:
+        return " ".join(self)
+
+
+def choices_of(settings: Mapping[str, Any] | None) -> Iterator[Choice]:
+    """Yield the choices that a unit's settings ask for.
+
+    Examples
+    --------
+    >>> len(list(choices_of(CHOICES["paper"]))), str(next(choices_of(CHOICES["smoke"])))
+    (40, 'average cosine modularity')
+    """
+    if settings is not None:
+        for (linkage, distance), score in product(settings["pairs"], settings["scores"]):
+            yield Choice(linkage, distance, score)
+
 
 WIDTHS: dict[Scale, Sequence[int]] = {"paper": (24, 36, 48), "smoke": (12,)}
 DEPTHS: dict[Scale, Sequence[int]] = {"paper": (1, 2, 3), "smoke": (1, 2)}
@@ -24,7 +64,7 @@ VALIDATION: dict[str, Sequence[int]] = {
 """The paper's four function graphs for validation (its Figure 6)."""
 
 _SEEDS: dict[Scale, Sequence[int]] = {"paper": (0, 1, 2, 3), "smoke": (0, 1)}
-_SMALL_GRID = {"unit_steps": [0.3, 0.5], "edge_steps": [0.01, 0.02]}
+_SMOKE_GRID = {"unit_steps": [0.3, 0.5], "edge_steps": [0.01, 0.02]}
 
 
 def boolean_trials(scale: Scale, task: Sequence[int], width: int, depth: int, **changes: Any) -> Unit:
@@ -36,7 +76,7 @@ def boolean_trials(scale: Scale, task: Sequence[int], width: int, depth: int, **
     Parameters
     ----------
     scale : {"smoke", "paper"}
-        In small: two seeds and four cells of the grid.
+        At smoke scale: two seeds and four cells of the grid.
     task : sequence of int
         A family.
     width, depth : int
@@ -68,7 +108,7 @@ def boolean_trials(scale: Scale, task: Sequence[int], width: int, depth: int, **
         "merge_threshold": BOOLEAN_THRESHOLDS[1],
         "choices": CHOICES[scale] if tuple(task) in VALIDATION.values() else None,
     }
-    return Unit("sculpt/trials", settings | (_SMALL_GRID if scale == "smoke" else {}) | changes)
+    return Unit("sculpt/trials", settings | (_SMOKE_GRID if scale == "smoke" else {}) | changes)
 
 
 PAIRS: dict[Scale, dict[str, Any]] = {
@@ -85,7 +125,7 @@ def pair_trials(scale: Scale, name: str, width: int, depth: int, **changes: Any)
     Parameters
     ----------
     scale : {"smoke", "paper"}
-        In small: pairs of the embedded digits.
+        At smoke scale: pairs of the embedded digits.
     name : {"two-digits", "digit-xor"}
         The task.
     width, depth : int

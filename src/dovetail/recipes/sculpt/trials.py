@@ -1,20 +1,28 @@
-"""The work of all recipes of this paper: sculpt the networks of a few seeds, and say what came out."""
+"""Trials, the work of all recipes of this paper: sculpt the networks of a few seeds, and say what came out."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from itertools import pairwise
 from math import ceil, log2
 from statistics import fmean
+from typing import Any
 
 import torch
 
+from ...data import BooleanTask, Dataset
+from ...population import Adam
 from ...sculpting import sculpt_seeds
+from ...sculpting.pruning.grid import errors_allowed
+from ...sculpting.pruning.problem import problem_of
+from ...sculpting.pruning.repeated_trainer import RepeatedTrainer, TrainingSettings
+from ...sculpting.pruning.start import builder_of, fresh_networks
 from ..unit import Row, Settings
 from ..works import Work, Workload
-from .choices import choices_of
-from .epochs import fewest_epochs
+from .settings import choices_of
 from .tasks import load_task, task_name, task_size
-from .verdicts import example_of, trial_of
+from .trial_row import example_of, trial_of
 
 _OPTIONS = (
     "unit_steps", "edge_steps", "threshold", "lr", "batch_size", "noise", "weight_decay",
@@ -54,6 +62,33 @@ def run(settings: Settings, device: torch.device) -> Row:
         "trials": [trial_of(sculpture, planted, choices) for sculpture in sculptures],
         "example": example_of(sculptures[0]),
     }
+
+
+def fewest_epochs(
+    task: BooleanTask | Dataset, settings: Mapping[str, Any], device: torch.device
+) -> tuple[int | None, int]:
+    """Return the fewest epochs in which the networks of all seeds learn a task, and how many of them do.
+
+    The candidates are ``settings["epochs"]``; where all of them are too few there is no such number, and the count is
+    that of the last one.
+    """
+    problem = replace(problem_of(task), noise=settings["noise"]).to(device)
+    allowed = errors_allowed(settings["threshold"], problem.answers)
+    build = builder_of([problem.inputs, *settings["hidden"], problem.outputs])
+    optimizer = Adam(lr=settings["lr"], weight_decay=settings["weight_decay"])
+    seeds, learned = list(settings["seeds"]), 0
+    for epochs in settings["epochs"]:
+        networks = fresh_networks(build, seeds, problem, device)
+        how = TrainingSettings(
+            epochs, min(settings["batch_size"], len(problem.train)), optimizer, problem.noise
+        )
+        trainer = RepeatedTrainer(networks, seeds, problem.train, problem.val, how)
+        # The stream of the search's own dense networks, so that these learn as well.
+        learned = int((trainer.train(0).wrong <= allowed).sum())
+        trainer.close()
+        if learned == len(seeds):
+            return epochs, learned
+    return None, learned
 
 
 def workload(settings: Settings) -> Workload:

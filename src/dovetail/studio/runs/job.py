@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...engine import reproduce
-from ...engine.run import reasons
+from ...engine.reproduction import reasons
 from ..jobs import Tell
 
 

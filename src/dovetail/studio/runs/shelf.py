@@ -13,10 +13,9 @@ from typing import Literal
 from pydantic import BaseModel
 
 from ...engine.folder_files import is_worked_in, worked_in_since
-from ...engine.run import tables_at
 from ...engine.run_folder import CONFIG
 from ...errors import DovetailError, FileFormatError
-from ...recipes import Finished
+from ...recipes import Finished, finished_units
 from ...recipes.recipe import Scale
 from ..folder import StudioFolder
 from ..studio import Studio
@@ -170,9 +169,9 @@ class Shelf:
         FileFormatError
             When the results are not what the recipe expects.
         """
-        finished = list(self._done(run).values())
+        finished = finished_units(run.units, self._known(run))
         try:
-            return [shown_table(table) for table in tables_at(run.scale, run.recipe, finished)]
+            return [shown_table(table) for table in run.recipe.tables(run.scale, finished)]
         except Exception as error:  # rows that were altered make recipes fail in their own ways
             raise FileFormatError(
                 f"the results in {run.name!r} cannot be put into tables ({type(error).__name__}: {error}); "
@@ -181,7 +180,7 @@ class Shelf:
 
     def made_with(self, run: FoundRun) -> MadeWith:
         """Return what the finished units of a run were made with."""
-        finished = self._done(run).values()
+        finished = finished_units(run.units, self._known(run))
         seconds = sum(one.seconds for one in finished)
         return MadeWith(
             devices=sorted({readable(one.device) for one in finished}),
@@ -189,8 +188,13 @@ class Shelf:
             seconds=seconds if math.isfinite(seconds) else 0.0,
         )
 
-    def _done(self, run: FoundRun) -> Mapping[str, Finished]:
-        """Return finished units by key, in their order; those of runs beside it too, which it would take over."""
+    def _done(self, run: FoundRun) -> list[str]:
+        """Return the keys of the units that are not to be done again, in their order."""
+        known = self._known(run)
+        return [unit.key for unit in run.units if unit.key in known]
+
+    def _known(self, run: FoundRun) -> Mapping[str, Finished]:
+        """Return finished units by key; those of runs beside it too, which it would copy."""
         known: dict[str, Finished] = {}
         for beside in self._neighbours(run):
             try:
@@ -198,7 +202,7 @@ class Shelf:
             except DovetailError:  # what is wrong with another run is not this one's trouble
                 continue
         known |= self._results.of(run.path)
-        return {unit.key: known[unit.key] for unit in run.units if unit.key in known}
+        return known
 
     def _neighbours(self, run: FoundRun) -> list[Path]:
         if run.path == self._folder.root:  # what is beside it is not the studio's to read

@@ -1,4 +1,4 @@
-"""What is written down about a sculpted network."""
+"""Rows of trials: what is written down about a sculpted network."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from ...sculpting import (
     path_products,
     units_needed,
 )
-from .choices import Choice
+from .settings import Choice
 
-_VERDICTS = [entry.name for entry in fields(Match) if entry.name != "expected"]
+_MATCHES = [entry.name for entry in fields(Match) if entry.name != "expected"]
 _MOST_PRODUCTS = 256
 """Path products are kept for small tasks only."""
 
@@ -28,8 +28,8 @@ _MOST_PRODUCTS = 256
 def trial_of(sculpture: Sculpture, planted: Planted, choices: Iterable[Choice]) -> dict[str, Any]:
     """Return one network's entry: what was left of it, and whether that shows what was planted.
 
-    ``at_depth`` has the verdicts against the structure that networks of this depth can show, ``full`` those against
-    the whole. A network that does not do the task shows nothing.
+    ``at_depth`` says what matches of the structure that networks of this depth can show, ``full`` what of the whole.
+    A network that does not do the task shows nothing.
     """
     hierarchy = sculpture.hierarchy
     learned = sculpture.outcome != "not learned"
@@ -43,8 +43,8 @@ def trial_of(sculpture: Sculpture, planted: Planted, choices: Iterable[Choice]) 
         "cell": [sculpture.unit_step, sculpture.edge_step],
         "modules": _modules(hierarchy),
         "distances_tied": any(clustering.tied for clustering in hierarchy.clusterings),
-        "at_depth": _verdicts(hierarchy, planted, None, learned=learned),
-        "full": _verdicts(hierarchy, planted, "any", learned=learned),
+        "at_depth": _matches(hierarchy, planted, None, learned=learned),
+        "full": _matches(hierarchy, planted, "any", learned=learned),
         "needed": units_needed(sculpture.network).tolist(),
         "separability": _separability(sculpture, planted),
         "choices": {
@@ -64,11 +64,11 @@ def example_of(sculpture: Sculpture) -> dict[str, Any]:
     }
 
 
-def _verdicts(
+def _matches(
     hierarchy: Hierarchy, planted: Planted, depth: Literal["any"] | None, *, learned: bool
 ) -> dict[str, bool]:
     match = compare(hierarchy, planted, depth=depth)
-    return {name: learned and bool(getattr(match, name)) for name in _VERDICTS}
+    return {name: learned and bool(getattr(match, name)) for name in _MATCHES}
 
 
 def _modules(hierarchy: Hierarchy) -> list[dict[str, Any]]:
