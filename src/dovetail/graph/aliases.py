@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
+from torch.multiprocessing.reductions import StorageWeakRef
 from torch.storage import UntypedStorage
 
 if TYPE_CHECKING:
@@ -69,15 +70,15 @@ class Write:
         The function that wrote it.
     place : Place
         Where in the network.
-    storage : UntypedStorage
-        The memory, held so that no other memory gets the same address.
+    memory : StorageWeakRef
+        The memory. It may be freed, but no other gets its number while this is held.
     """
 
     value: Value
     layout: Layout
     function: Callable[..., Any]
     place: Place
-    storage: UntypedStorage
+    memory: StorageWeakRef
 
 
 class Writes:
@@ -86,16 +87,19 @@ class Writes:
     def __init__(self) -> None:
         self._by_memory: defaultdict[int, list[Write]] = defaultdict(list)
 
+    def __bool__(self) -> bool:
+        return bool(self._by_memory)
+
     def note(self, tensor: Tensor, value: Value, function: Callable[..., Any], place: Place) -> None:
         """Note that a tensor was changed in place and holds a value now."""
         storage = _storage(tensor)
         if storage is not None:
-            write = Write(value, Layout.of(tensor), function, place, storage)
-            self._by_memory[storage._cdata].append(write)
+            memory = StorageWeakRef(storage)
+            self._by_memory[memory.cdata].append(Write(value, Layout.of(tensor), function, place, memory))
 
     def since(self, value: Value | None, tensor: Tensor) -> Iterator[Write]:
         """Yield what was written into a tensor's memory since it held a value; None for one that is constant."""
-        storage = _storage(tensor) if self._by_memory else None
+        storage = _storage(tensor)
         if storage is None or storage._cdata not in self._by_memory:
             return
         layout = Layout.of(tensor)

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -95,7 +96,7 @@ class Call:
     place: Place
     number: int
 
-    @property
+    @cached_property
     def operands(self) -> tuple[Value, ...]:
         """The values among the arguments, each once, in order."""
         return tuple(dict.fromkeys(values_in((self.args, self.kwargs))))
@@ -242,7 +243,7 @@ class _Recorder(TorchFunctionMode):
         found = []
         for tensor in tensors:
             value = self.values.get(tensor)
-            for write in self._writes.since(value, tensor):
+            for write in self._writes.since(value, tensor) if self._writes else ():
                 args = (value, write.value, Layout.of(tensor), write.layout)
                 value = self.add(tensor)
                 self.calls.append(Call("write", write.function, args, {}, (value,), write.place, 0))
@@ -278,13 +279,14 @@ class _Recorder(TorchFunctionMode):
         followed = self.up_to_date(given) and name not in _CONSTANT
         before = tree_map(self._value, (args, kwargs)) if followed else None
         self._check_origin(func, given)
+        if before is None:
+            result = func(*args, **kwargs)
+            for tensor in tensors_in(result):
+                self._constants[tensor] = True
+            return result
         versions = [version(tensor) for tensor in given]
         result = func(*args, **kwargs)
         made = tensors_in(result)
-        if before is None:
-            for tensor in made:
-                self._constants[tensor] = True
-            return result
         if name in _OUT_OF_SIGHT:
             raise SpecError(
                 f"cannot follow {title(func)} {self._place()}: what becomes of the values then cannot be seen"
@@ -329,6 +331,7 @@ class _Recorder(TorchFunctionMode):
         return Place(path, kind, None)
 
 
+@lru_cache(maxsize=4096)
 def one_word(function: Callable[..., Any]) -> str:
     """Return what a function of PyTorch does, in one word, the same for all ways to call it.
 
@@ -343,6 +346,7 @@ def one_word(function: Callable[..., Any]) -> str:
     return _SAME_AS.get(word, word)
 
 
+@lru_cache(maxsize=4096)  # PyTorch takes its time
 def title(function: Callable[..., Any]) -> str:
     """Return the full name of a function of PyTorch."""
     return resolve_name(function) or str(getattr(function, "__name__", function))
