@@ -13,7 +13,7 @@ from torch import nn
 from torch.nn.utils import parametrize, prune
 
 from dovetail.errors import DataError, DovetailError, ShapeError, SpecError
-from dovetail.graph.dense import dense_matrices
+from dovetail.graph.read import dense_matrices
 from dovetail.nets import build_net
 
 FIRST = [[0.5, 0.0, -1.0], [0.0, 0.0, 2.0]]

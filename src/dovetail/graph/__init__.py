@@ -1,7 +1,29 @@
-"""From a network to a graph: which units are nodes, and how strongly any two are connected."""
+"""The one reader of networks: which layers there are, in which order, who feeds whom, with which weights.
 
+`read_network` follows a module through its forward (`trace` writes down what it does, `rules` say what each operation
+does to units, `follow` keeps the books), or reads matrices and state dictionaries (`matrices`). What it finds are
+`layers` and the units between them; `network_graph` makes a weighted graph of that, `dense_matrices` a list of
+matrices. `chain` reads layers off shapes alone, for masks and stacked parameters that have no forward; `intercept`
+changes what layers read while the network runs.
+"""
+
+from .chain import Layer, layer_chain
 from .graph import Block, Group, NetworkGraph
-from .layers import Norm
+from .layers import Norm, Reading, WeightedLayer
 from .network_graph import Convention, network_graph
+from .read import dense_matrices, read_network
 
-__all__ = ["Block", "Convention", "Group", "NetworkGraph", "Norm", "network_graph"]
+__all__ = [
+    "Block",
+    "Convention",
+    "Group",
+    "Layer",
+    "NetworkGraph",
+    "Norm",
+    "Reading",
+    "WeightedLayer",
+    "dense_matrices",
+    "layer_chain",
+    "network_graph",
+    "read_network",
+]

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Generic, TypeVar
 
 import torch
 from torch import Tensor
 from torch.multiprocessing.reductions import StorageWeakRef
 from torch.storage import UntypedStorage
 
-if TYPE_CHECKING:
-    from .trace import Place, Value
+Content = TypeVar("Content")
 
 
 @dataclass(frozen=True)
@@ -57,54 +56,51 @@ class Layout:
 
 
 @dataclass(frozen=True)
-class Write:
-    """A tensor that depends on the network's input was written into memory.
+class Write(Generic[Content]):
+    """Something was written into memory.
 
     Attributes
     ----------
-    value : Value
-        What is there since.
+    time : int
+        When, as a number that grows.
     layout : Layout
         Where.
-    function : callable
-        The function that wrote it.
-    place : Place
-        Where in the network.
+    content
+        What is there since.
     memory : StorageWeakRef
         The memory. It may be freed, but no other gets its number while this is held.
     """
 
-    value: Value
+    time: int
     layout: Layout
-    function: Callable[..., Any]
-    place: Place
+    content: Content
     memory: StorageWeakRef
 
 
-class Writes:
+class Writes(Generic[Content]):
     """All writes of a run, by the memory that they went to."""
 
     def __init__(self) -> None:
-        self._by_memory: defaultdict[int, list[Write]] = defaultdict(list)
+        self._by_memory: defaultdict[int, list[Write[Content]]] = defaultdict(list)
 
     def __bool__(self) -> bool:
         return bool(self._by_memory)
 
-    def note(self, tensor: Tensor, value: Value, function: Callable[..., Any], place: Place) -> None:
-        """Note that a tensor was changed in place and holds a value now."""
+    def note(self, tensor: Tensor, time: int, content: Content) -> None:
+        """Note that a tensor was changed in place."""
         storage = _storage(tensor)
         if storage is not None:
             memory = StorageWeakRef(storage)
-            self._by_memory[memory.cdata].append(Write(value, Layout.of(tensor), function, place, memory))
+            self._by_memory[memory.cdata].append(Write(time, Layout.of(tensor), content, memory))
 
-    def since(self, value: Value | None, tensor: Tensor) -> Iterator[Write]:
-        """Yield what was written into a tensor's memory since it held a value; None for one that is constant."""
+    def since(self, time: int, tensor: Tensor) -> Iterator[Write[Content]]:
+        """Yield what was written after a time into entries of a tensor, through whichever tensor."""
         storage = _storage(tensor)
         if storage is None or storage._cdata not in self._by_memory:
             return
         layout = Layout.of(tensor)
         for write in self._by_memory[storage._cdata]:
-            if (value is None or write.value.index > value.index) and layout.meets(write.layout):
+            if write.time > time and layout.meets(write.layout):
                 yield write
 
 

@@ -1,4 +1,4 @@
-"""What a network does to its input: it is run once, and every operation on the way is written down.
+"""The trace of a network: it is run once on an example, and every operation on the way is written down.
 
 Running it follows any Python code, whatever it branches on; symbolic tracing would stop at the first branch. What is
 written down are PyTorch's functions as the code calls them (``linear``, ``relu``, ``Tensor.view``), before they are
@@ -26,6 +26,31 @@ from torch.utils.weak import WeakTensorKeyDictionary
 from ..errors import DovetailError, ShapeError, SpecError, memory_is_full
 from ..nets import keep_random_state
 from .aliases import Layout, Writes, version
+
+_TORCH = str(Path(torch.__file__).parent)
+_HERE = __file__
+
+_SAME_AS = {
+    **dict.fromkeys(("iadd", "radd"), "add"),
+    **dict.fromkeys(("isub", "subtract"), "sub"),
+    **dict.fromkeys(("imul", "rmul", "multiply"), "mul"),
+    **dict.fromkeys(("truediv", "itruediv", "divide", "true_divide"), "div"),
+    **dict.fromkeys(("rtruediv", "rdiv"), "reciprocal"),
+    **dict.fromkeys(("concat", "concatenate"), "cat"),
+    **dict.fromkeys(("imatmul", "mm"), "matmul"),
+    "negative": "neg",
+    "clip": "clamp",
+    "absolute": "abs",
+}
+
+# What leaves PyTorch is lost from sight.
+_OUT_OF_SIGHT = {"numpy", "tolist", "array"}
+
+# These read no more of a tensor than its shape and type.
+_CONSTANT = {
+    *(f"new_{kind}" for kind in ("zeros", "ones", "full", "empty")),
+    *(f"{kind}_like" for kind in ("zeros", "ones", "full", "empty", "rand", "randn")),
+}
 
 
 @dataclass(frozen=True)
@@ -151,32 +176,6 @@ def contributing(calls: Iterable[Call], outputs: Iterable[Value]) -> tuple[tuple
     return tuple(reversed(kept)), users
 
 
-_TORCH = str(Path(torch.__file__).parent)
-_HERE = __file__
-
-_SAME_AS = {
-    **dict.fromkeys(("iadd", "radd"), "add"),
-    **dict.fromkeys(("isub", "subtract"), "sub"),
-    **dict.fromkeys(("imul", "rmul", "multiply"), "mul"),
-    **dict.fromkeys(("truediv", "itruediv", "divide", "true_divide"), "div"),
-    **dict.fromkeys(("rtruediv", "rdiv"), "reciprocal"),
-    **dict.fromkeys(("concat", "concatenate"), "cat"),
-    **dict.fromkeys(("imatmul", "mm"), "matmul"),
-    "negative": "neg",
-    "clip": "clamp",
-    "absolute": "abs",
-}
-
-# What leaves PyTorch is lost from sight.
-_OUT_OF_SIGHT = {"numpy", "tolist", "array"}
-
-# These read no more of a tensor than its shape and type.
-_CONSTANT = {
-    *(f"new_{kind}" for kind in ("zeros", "ones", "full", "empty")),
-    *(f"{kind}_like" for kind in ("zeros", "ones", "full", "empty", "rand", "randn")),
-}
-
-
 def record(network: nn.Module, example_input: Tensor) -> Trace:
     """Return what a network does to an example of its input, in evaluation mode."""
     recorder = _Recorder(network)
@@ -220,7 +219,7 @@ class _Recorder(TorchFunctionMode):
         self._modules: list[tuple[str, str]] = []
         self._count = 0
         self._called: Counter[str] = Counter()
-        self._writes = Writes()
+        self._writes = Writes[tuple[Value, Call]]()
         # Tensors that surely do not depend on the input.
         self._constants = WeakTensorKeyDictionary()
         for module in network.modules():
@@ -243,10 +242,12 @@ class _Recorder(TorchFunctionMode):
         found = []
         for tensor in tensors:
             value = self.values.get(tensor)
-            for write in self._writes.since(value, tensor) if self._writes else ():
-                args = (value, write.value, Layout.of(tensor), write.layout)
+            time = -1 if value is None else value.index
+            for write in self._writes.since(time, tensor) if self._writes else ():
+                written, call = write.content
+                args = (value, written, Layout.of(tensor), write.layout)
                 value = self.add(tensor)
-                self.calls.append(Call("write", write.function, args, {}, (value,), write.place, 0))
+                self.calls.append(Call("write", call.function, args, {}, (value,), call.place, call.number))
             if value is not None:
                 found.append(value)
         return found
@@ -298,11 +299,13 @@ class _Recorder(TorchFunctionMode):
             written = [args[0]] if name == "setitem" else changed
             made += written
         if made:
-            place, results = self._place(), tuple(self.add(tensor) for tensor in made)
+            results = tuple(self.add(tensor) for tensor in made)
             before[1].pop("out", None)  # what was there does not matter
-            self.calls.append(Call(name, func, before[0], before[1], results, place, number))
+            call = Call(name, func, before[0], before[1], results, self._place(), number)
+            self.calls.append(call)
             for tensor in written:
-                self._writes.note(tensor, self.values[tensor], func, place)
+                value = self.values[tensor]
+                self._writes.note(tensor, value.index, (value, call))
         return result
 
     def _check_origin(self, func: Callable[..., Any], given: list[Tensor]) -> None:

@@ -1,4 +1,17 @@
-"""What each operation does to the units that its operands carry: one rule for each name."""
+"""Rules for operations: what each does to the units that its operands carry, one rule for each name.
+
+=================  =========================================================================================
+`layers`           what has weights and makes new units, and the norms that are folded into such layers
+`elementwise`      entry by entry: units stay what they are, and those that meet become one
+`places`           pooling, resizing and reductions: over the places of a feature map
+`shaping`          what only moves entries, joins tensors, or writes some into others
+=================  =========================================================================================
+
+To follow another operation, write ``rule(follower, call)`` in the file of its kind: it looks up with
+`Follower.carried` what the operands carry, and says with `Follower.keep` what the results carry, or raises
+`Follower.refusal`. Enter it under the operation's name in the dictionary at the end of that file; the name is what
+`trace.one_word` makes of the function, and stands in the message that refuses an operation without a rule.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +25,7 @@ from .layers import LAYER_RULES, NORMALISE_RULES
 from .places import PLACE_RULES
 from .shaping import SHAPING_RULES
 
-_RULES: dict[str, Callable[[Follower, Call], None]] = {
+RULES: dict[str, Callable[[Follower, Call], None]] = {
     **ELEMENTWISE_RULES,
     **LAYER_RULES,
     **NORMALISE_RULES,
@@ -25,7 +38,7 @@ def follow(trace: Trace) -> Reading:
     """Return the layers and units of a traced network."""
     follower = Follower(trace)
     for call in trace.calls:
-        rule = _RULES.get(call.name)
+        rule = RULES.get(call.name)
         if rule is None or not all(follower.knows(value) for value in call.operands):
             raise follower.refusal(call)
         rule(follower, call)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ...data.boolean import BooleanTask, Planted
 from ...errors import DataError, ShapeError, SpecError
-from ...graph.dense import DenseNetwork
+from ...graph.read import DenseNetwork
 from ...statistics import welch
 from .structure import path_products
 

@@ -15,7 +15,7 @@ import torch
 from numpy.typing import NDArray
 
 from ...errors import DataError, SpecError
-from ...graph.dense import DenseNetwork, dense_matrices
+from ...graph.read import DenseNetwork, dense_matrices
 
 _ROUNDING = 1e-12
 """Share of a total that may be missing for no other reason than how numbers are rounded."""

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ...graph.dense import DenseNetwork, dense_matrices
+from ...graph.read import DenseNetwork, dense_matrices
 from ..settings import DetectionSettings, Distance, Linkage, Score
 from .agglomerate import LayerClustering, agglomerate
 from .hierarchy import Hierarchy
