@@ -1,4 +1,4 @@
-"""What terminals show: text that is safe to print, and values as a reader wants to see them in a table."""
+"""Text for terminals: safe to print, with values as a reader wants to see them in a table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Dovetail raises: one base class, so that ``except DovetailError`` catches every foreseen problem."""
+"""Errors: one base class, so that ``except DovetailError`` catches every foreseen problem."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What pictures share: colours, new axes, and a frame without its top and right sides."""
+"""Pictures, what all of them share: colours, new axes, and a frame without its top and right sides."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fixed splits and standardising, shared by the data sets that come as files."""
+"""Splits that are always the same, and standardising, for data sets that come as files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SEED = 0
 
 
 def held_out(count: int, fraction: float, source: str | Path) -> tuple[Indices, Indices]:
-    """Return the indices of ``count`` samples in two parts, the second holding ``fraction`` of them.
+    """Return the indices of ``count`` samples as two arrays, the second with ``fraction`` of them.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def held_out(count: int, fraction: float, source: str | Path) -> tuple[Indices, 
 
 
 def stratified(labels: NDArray[np.int64], fraction: float, source: str | Path) -> tuple[Indices, Indices]:
-    """Return the indices in two parts with the same share of every class, the second holding ``fraction``.
+    """Return the indices as two arrays with the same share of every class, the second holding ``fraction``.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def stratified(labels: NDArray[np.int64], fraction: float, source: str | Path) -
 
 
 def stratified_in_three(labels: NDArray[np.int64], source: str | Path) -> tuple[Indices, Indices, Indices]:
-    """Return the indices in three parts of 64, 16 and 20 % with the same share of every class."""
+    """Return the indices as three arrays of 64, 16 and 20 % with the same share of every class."""
     rest, test = stratified(labels, 0.2, source)
     train, val = stratified(labels[rest], 0.2, source)
     return rest[train], rest[val], test

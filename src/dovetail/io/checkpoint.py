@@ -1,4 +1,4 @@
-"""Weights from a file that may come from anywhere: safetensors, or PyTorch's format without its code."""
+"""Checkpoints, weights in a file that may come from anywhere: safetensors, or PyTorch's format without its code."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ def refuse_newer(content: Mapping[str, object], known: str) -> None:
 
 
 def take(content: Mapping[str, object], key: str, kind: type[Value], length: int | None = None) -> Value:
-    """Return the value of a key, of a kind and, for a list, with so many entries.
+    """Return the value of a key, of a kind and, for a list, of a length.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What a ``.safetensors`` file of ours says about itself, read without its tensors."""
+"""Headers: what a ``.safetensors`` file of ours says about itself, read without its tensors."""
 
 from __future__ import annotations
 

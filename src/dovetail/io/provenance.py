@@ -1,4 +1,4 @@
-"""How numbers were made: with which versions, on what, when, and how long it took."""
+"""Provenance, how numbers were made: with which versions, on what, when, and how long it took."""
 
 from __future__ import annotations
 

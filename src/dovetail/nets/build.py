@@ -1,4 +1,4 @@
-"""From a spec to a network: build it once, or make a builder that can be stored and sent elsewhere."""
+"""Building: from a spec to a network, or to a builder that can be stored and sent elsewhere."""
 
 from __future__ import annotations
 

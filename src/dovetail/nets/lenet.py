@@ -1,4 +1,4 @@
-"""The MaxEnt paper's convolutional network: one 5 x 5 convolution, pooling, dense layers, no output bias."""
+"""LeNet, the MaxEnt paper's convolutional network: one 5 x 5 convolution, pooling, dense layers, no output bias."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Clusterability paper's small convolutional network: three convolutions and one dense layer."""
+"""Small CNN, the Clusterability paper's convolutional network: three convolutions and one dense layer."""
 
 from __future__ import annotations
 

@@ -8,28 +8,28 @@ from ..spec import FLAG, Option, share
 from .architecture import Architecture
 from .layers import Layers, convolution, dense_end, image_shape, sequential
 
-# Channels of the convolutions, block by block; each block ends in a pooling.
-_BLOCKS_16 = ((64, 64), (128, 128), (256, 256, 256), (512, 512, 512), (512, 512, 512))
-_BLOCKS_11 = ((64,), (128,), (256, 256), (512, 512), (512, 512))
+# Channels of the convolutions, stage by stage; each ends in a pooling.
+_STAGES_16 = ((64, 64), (128, 128), (256, 256, 256), (512, 512, 512), (512, 512, 512))
+_STAGES_11 = ((64,), (128,), (256, 256), (512, 512), (512, 512))
 
 
 def _convolutions(
     net: str,
-    blocks: tuple[tuple[int, ...], ...],
+    stages: tuple[tuple[int, ...], ...],
     input_shape: tuple[int, ...],
     *,
     dropout: float,
     batch_norm: bool,
 ) -> tuple[Layers, int]:
     """Return the convolutional layers and the number of features it ends in."""
-    shrink = 2 ** len(blocks)
+    shrink = 2 ** len(stages)
     channels, height, width = image_shape(net, input_shape, smallest=shrink)
     layers: Layers = []
     number = 0
-    for block in blocks:
-        for place, filters in enumerate(block, start=1):
+    for stage in stages:
+        for place, filters in enumerate(stage, start=1):
             number += 1
-            last = place == len(block)
+            last = place == len(stage)
             # Liu and Deng: .3 after the first convolution, .4 after the others, none in front of a pooling.
             share = 0.0 if last else dropout * (0.6 if number == 1 else 0.8)
             layers += convolution(
@@ -48,7 +48,7 @@ def _build_16(
     batch_norm: bool,
     output_bias: bool,
 ) -> nn.Module:
-    layers, features = _convolutions("vgg16", _BLOCKS_16, input_shape, dropout=dropout, batch_norm=batch_norm)
+    layers, features = _convolutions("vgg16", _STAGES_16, input_shape, dropout=dropout, batch_norm=batch_norm)
     if dropout:
         layers.append(("features_dropout", nn.Dropout(dropout)))
     layers.append(("flatten", nn.Flatten()))
@@ -61,7 +61,7 @@ def _build_16(
 def _build_11(
     sizes: tuple[int, ...], input_shape: tuple[int, ...], outputs: int, *, batch_norm: bool, output_bias: bool
 ) -> nn.Module:
-    layers, features = _convolutions("vgg11", _BLOCKS_11, input_shape, dropout=0.0, batch_norm=batch_norm)
+    layers, features = _convolutions("vgg11", _STAGES_11, input_shape, dropout=0.0, batch_norm=batch_norm)
     layers.append(("flatten", nn.Flatten()))
     layers += dense_end(features, [], outputs, output_bias=output_bias)
     return sequential(layers)

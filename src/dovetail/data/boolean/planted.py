@@ -12,7 +12,7 @@ from ...errors import SpecError
 
 @dataclass(frozen=True)
 class PlantedModule:
-    """A part of a task that should show as one module of a network.
+    """A sub-function of a task that should show as one module of a network.
 
     Attributes
     ----------

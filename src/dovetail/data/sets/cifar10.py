@@ -36,10 +36,10 @@ def cifar10(files: Files, *, val: Fraction = 0.2) -> Content:
     """60,000 colour photographs of 32 × 32 pixels in ten classes, each channel standardised."""
     records = np.concatenate([_read(files, file) for file in _TRAIN_FILES])
     kept, held = held_out(len(records), val, files.folder)
-    parts = (records[kept], records[held], _read(files, _TEST_FILE))
-    inputs = [_pixels(part) for part in parts]
+    splits = (records[kept], records[held], _read(files, _TEST_FILE))
+    inputs = [_pixels(split) for split in splits]
     standardise_(*inputs, over=(0, 2, 3))
-    labels = [torch.from_numpy(part[:, 0].astype(np.int64)) for part in parts]
+    labels = [torch.from_numpy(split[:, 0].astype(np.int64)) for split in splits]
     return Content([Split(x, y) for x, y in zip(inputs, labels, strict=True)], _CLASSES)
 
 

@@ -18,6 +18,5 @@ def digits() -> Content:
     images = torch.from_numpy(bundle.images / 16).to(torch.float32).unsqueeze(1)
     labels = torch.from_numpy(bundle.target).to(torch.int64)
     whole = Split(images, labels)
-    parts = stratified_in_three(bundle.target, "digits")
-    splits = [whole.where(torch.from_numpy(part)) for part in parts]
+    splits = [whole.where(torch.from_numpy(rows)) for rows in stratified_in_three(bundle.target, "digits")]
     return Content(splits, tuple(str(digit) for digit in range(10)))

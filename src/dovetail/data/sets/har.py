@@ -42,9 +42,9 @@ def har(files: Files, *, features: Literal["all", "time"] = "all", classes: Lite
     training set validates. Windows overlap by half, so validation shares signal with training, unlike the test.
     """
     columns = _COLUMNS[features]
-    x, labels = _read_part(files, "train", columns, classes)
-    test_x, test_labels = _read_part(files, "test", columns, classes)
-    rows = [torch.from_numpy(part) for part in stratified(labels, 0.2, files.folder)]
+    x, labels = _read_split(files, "train", columns, classes)
+    test_x, test_labels = _read_split(files, "test", columns, classes)
+    rows = [torch.from_numpy(indices) for indices in stratified(labels, 0.2, files.folder)]
     inputs = [x[rows[0]], x[rows[1]], test_x]
     standardise_(*inputs)
     y = torch.from_numpy(labels)
@@ -53,11 +53,11 @@ def har(files: Files, *, features: Literal["all", "time"] = "all", classes: Lite
     return Content(splits, _ACTIVITIES[:classes])
 
 
-def _read_part(files: Files, part: str, columns: int, classes: int) -> tuple[Tensor, NDArray[np.int64]]:
-    feature_file, label_file = (files.folder / part / f"{letter}_{part}.txt" for letter in "Xy")
+def _read_split(files: Files, name: str, columns: int, classes: int) -> tuple[Tensor, NDArray[np.int64]]:
+    feature_file, label_file = (files.folder / name / f"{letter}_{name}.txt" for letter in "Xy")
     labels = _read_labels(label_file)
     lines = read_lines(feature_file)
-    files.check_count(feature_file, "rows", len(lines), _ROWS[part])
+    files.check_count(feature_file, "rows", len(lines), _ROWS[name])
     if len(lines) != len(labels):
         raise damaged(feature_file, f"has {len(lines)} rows, but {label_file.name} {len(labels)} labels")
     x = _read_features(feature_file, lines)

@@ -21,7 +21,7 @@ from ..splits import Indices, held_out
 _SIDE = 28
 _SAMPLES = {"train": 60_000, "t10k": 10_000}
 _UNSIGNED_BYTES = 0x0800
-"""The part of an idx file's magic number that says what its entries are; the last byte counts dimensions."""
+"""The upper bytes of an idx file's magic number that says what its entries are; the last byte counts dimensions."""
 
 
 def idx_source(base_url: str, hashes: dict[str, str]) -> Source:
@@ -49,9 +49,9 @@ def mnist(files: Files, *, val: Fraction = 0.2) -> Content:
 
 def read_images(files: Files, val: float, classes: tuple[str, ...]) -> Content:
     """Return what the four idx files of such a set hold; a share of the training images validates."""
-    images, labels = _read_part(files, "train", len(classes))
+    images, labels = _read_split(files, "train", len(classes))
     kept, held = held_out(len(labels), val, files.folder)
-    test_images, test_labels = _read_part(files, "t10k", len(classes))
+    test_images, test_labels = _read_split(files, "t10k", len(classes))
     everything = np.arange(len(test_labels))
     splits = [_split(images, labels, rows) for rows in (kept, held)]
     return Content([*splits, _split(test_images, test_labels, everything)], classes)
@@ -63,12 +63,12 @@ def _split(images: NDArray[np.uint8], labels: NDArray[np.uint8], rows: Indices) 
     return Split(pixels, torch.from_numpy(labels[rows].astype(np.int64)))
 
 
-def _read_part(files: Files, part: str, classes: int) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+def _read_split(files: Files, name: str, classes: int) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
     image_file, label_file = (
-        files.folder / f"{part}-{kind}-ubyte.gz" for kind in ("images-idx3", "labels-idx1")
+        files.folder / f"{name}-{kind}-ubyte.gz" for kind in ("images-idx3", "labels-idx1")
     )
     images, labels = _read_idx(image_file, dimensions=3), _read_idx(label_file, dimensions=1)
-    files.check_count(image_file, "images", len(images), _SAMPLES[part])
+    files.check_count(image_file, "images", len(images), _SAMPLES[name])
     if images.shape[1:] != (_SIDE, _SIDE):
         raise damaged(image_file, f"holds images of shape {images.shape[1:]}, not {(_SIDE, _SIDE)}")
     if len(labels) != len(images):

@@ -39,11 +39,13 @@ def yeast(files: Files) -> Content:
     rows = [(values, site) for values, site in rows if site in _KEPT]
     x = torch.tensor([values for values, _ in rows], dtype=torch.float64)
     labels = np.array([_KEPT.index(site) for _, site in rows], dtype=np.int64)
-    parts = [torch.from_numpy(part) for part in stratified_in_three(labels, path)]
-    inputs = [x[part] for part in parts]
+    rows_of = [torch.from_numpy(indices) for indices in stratified_in_three(labels, path)]
+    inputs = [x[indices] for indices in rows_of]
     standardise_(*inputs)
     y = torch.from_numpy(labels)
-    splits = [Split(values.to(torch.float32), y[part]) for values, part in zip(inputs, parts, strict=True)]
+    splits = [
+        Split(values.to(torch.float32), y[indices]) for values, indices in zip(inputs, rows_of, strict=True)
+    ]
     return Content(splits, _KEPT)
 
 
