@@ -1,7 +1,7 @@
 """How fast sculpting is, against a plain PyTorch loop with the same rules in the same run.
 
 ``python bench/sculpt.py`` sculpts all 36 trials of [4,2,4] (four seeds, three widths, three depths) both ways. The
-plain loop runs one seed of each architecture, all 70 cells, and is counted four times; ``--full`` runs all four.
+plain loop runs one seed of each architecture, all 70 searches, and is counted four times; ``--full`` runs all four.
 """
 
 from __future__ import annotations
@@ -164,7 +164,7 @@ def main() -> None:
     begun = time.perf_counter()
     dt.sculpt(TASK, [24], device=arguments.device, progress=False)
     single = time.perf_counter() - begun
-    print(f"one trial, 4-24-4, 70 cells: {single:.2f} s")
+    print(f"one trial, 4-24-4, 70 searches: {single:.2f} s")
     print(f"detection of modules: {1000 * np.mean(detection):.1f} ms a network")
     print(f"all 36 trials: {ours:.1f} s against {plain:.0f} s: {plain / ours:.0f}x")
 

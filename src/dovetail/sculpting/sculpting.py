@@ -189,7 +189,7 @@ def _sculpted(
 def sparsest(edges: Sequence[int], losses: Sequence[float]) -> tuple[int, int]:
     """Return the place of the network with the fewest edges, and how many have as few.
 
-    Among those the one with the lowest loss is taken, then the first: a rule that knows nothing of modules.
+    Among those the one with the lowest loss is chosen, then the first: a rule that knows nothing of modules.
 
     Examples
     --------

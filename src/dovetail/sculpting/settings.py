@@ -202,7 +202,7 @@ _DATA_STEPS = 2_000
 
 
 def preset(task: str, hidden_layers: int, samples: int, *, boolean: bool) -> Preset:
-    """Return how to train networks of a depth for a task with so many samples.
+    """Return how to train networks of a depth for a task with a number of samples.
 
     Examples
     --------

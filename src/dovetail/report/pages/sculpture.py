@@ -48,7 +48,7 @@ def add_sculptures(page: Page, sculptures: Sequence[Sculpture]) -> None:
             "edges": sculpture.edges,
             "density": sculpture.density,
             "modules": len(sculpture.hierarchy.modules) if sculpture.outcome != "not learned" else None,
-            "tied cells": sculpture.tied,
+            "tied searches": sculpture.tied,
         }
         for sculpture in sculptures[:_MOST_ROWS]
     ]
@@ -58,7 +58,7 @@ def add_sculptures(page: Page, sculptures: Sequence[Sculpture]) -> None:
     page.table(
         frame,
         "Accuracy on the validation split; units with edges in each layer, inputs first; density is the share of edges "
-        f"that are left; tied cells are searches that ended with as few edges.{more}",
+        f"that are left; tied searches ended with as few edges.{more}",
     )
 
 

@@ -96,7 +96,7 @@ def draw_hierarchy(
     >>> edges = (np.array([[1, 1, 0, 0], [0, 0, 1, 1]], bool), np.eye(2, dtype=bool))
     >>> left = frozenset({(0, 0), (0, 1), (1, 0), (2, 0)})
     >>> right = frozenset({(0, 2), (0, 3), (1, 1), (2, 1)})
-    >>> ax = draw_hierarchy(Hierarchy(edges, (), (left, right)), title="two parts")
+    >>> ax = draw_hierarchy(Hierarchy(edges, (), (left, right)), title="two modules")
     >>> sorted(text.get_text() for text in ax.texts if text.get_text().startswith("x"))
     ['x1', 'x2', 'x3', 'x4']
     """

@@ -1,4 +1,4 @@
-"""Where the units of a hierarchy stand in a picture. Needs no plotting library.
+"""The layout of a picture: where the units of a hierarchy stand. Needs no plotting library.
 
 Lengths are in steps: the distance of two units side by side in a small network. `along` runs along a layer, `across`
 from the inputs to the outputs; which of them is to the right is the drawing's business.

@@ -1,4 +1,4 @@
-"""How good each number of clusters is, as a picture with matplotlib."""
+"""A picture of how good each number of clusters is, with matplotlib."""
 
 from __future__ import annotations
 

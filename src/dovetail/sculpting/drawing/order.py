@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 
 _SWEEPS = 4
-_WORTH = 0.65  # inputs and outputs leave the order of their numbers if so few of the crossings remain
+_WORTH = 0.65
+"""Inputs and outputs leave the order of their numbers if less than this share of the crossings remains."""
 
 
 def crossings(edges: NDArray[np.generic]) -> float:

@@ -313,8 +313,8 @@ def unit_labels(blocks: Sequence[Block], names: Sequence[str], scale: float, alo
     found.sort(key=lambda label: label.along)
     places = np.array([label.along for label in found]) * scale
     widths = np.array([text_width(label.text) for label in found])
-    taken = widths + 3 if along else np.full(len(found), LINE)
-    fits = bool(np.all(np.diff(places) >= (taken[1:] + taken[:-1]) / 2))
+    needed = widths + 3 if along else np.full(len(found), LINE)
+    fits = bool(np.all(np.diff(places) >= (needed[1:] + needed[:-1]) / 2))
     return Labels(tuple(found), not along, LINE if along else float(widths.max(initial=0.0)), fits)
 
 

@@ -1,4 +1,4 @@
-"""How modules, layers and units are called and coloured in pictures. Needs no plotting library."""
+"""Names and colours of modules, layers and units in pictures. Needs no plotting library."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Whether a network has the structure of its task: by its modules (`success`), or by its weights (`structure`)."""
+"""Measures of whether a network has the structure of its task: by its modules (`success`), or by its weights (`structure`)."""

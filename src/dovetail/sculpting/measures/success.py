@@ -1,4 +1,4 @@
-"""Whether the modules found in a network are the ones planted in its task: counted, never judged by eye.
+"""Success: whether the modules found in a network are the ones planted in its task; counted, never judged by eye.
 
 References
 ----------
@@ -66,9 +66,9 @@ class Match:
     expected: Planted = field(repr=False)
 
     def __str__(self) -> str:
-        verdicts = {entry.name: getattr(self, entry.name) for entry in fields(self)}
+        answers = {entry.name: getattr(self, entry.name) for entry in fields(self)}
         return ", ".join(
-            f"{name} {'yes' if v else 'no'}" for name, v in verdicts.items() if name != "expected"
+            f"{name} {'yes' if v else 'no'}" for name, v in answers.items() if name != "expected"
         )
 
 

@@ -55,7 +55,7 @@ class SeparabilityTest:
     positive : bool
         Whether it found that.
     shared, expected : float
-        Later units that the two (groups of) units both reach, and how many chance would give.
+        Later units that the two units, or sets of units, both reach, and how many chance would give.
     score : float
         By how much, in standard deviations of chance (not divided where that is 0).
     """
@@ -110,7 +110,7 @@ def agglomerate(
     metric = values[best] if method.score == "modularity" else modularity(distances, labels)
     if not needs_tests(best, metric, units, method):
         return labels, LayerClustering(values, best, best, score=method.score)
-    tests = separability_tests(features[tree[0, :2].astype(int)], halves(features, cut(tree, 2)))
+    tests = separability_tests(features[tree[0, :2].astype(int)], reached_by_two(features, cut(tree, 2)))
     chosen = decide(*tests, count=best, units=units)
     return cut(tree, chosen), LayerClustering(values, chosen, best, tests, score=method.score)
 
@@ -120,31 +120,31 @@ def needs_tests(best: int, metric: float, units: int, method: DetectionSettings)
     return best in (2, units - 1) or metric > method.modularity_threshold
 
 
-def halves(features: Features, labels: Labels) -> tuple[Features, Features]:
+def reached_by_two(features: Features, labels: Labels) -> tuple[Features, Features]:
     """Return which later units any unit of each of two clusters reaches."""
     first = labels == labels[0]
     return features[first].any(0), features[~first].any(0)
 
 
 def separability_tests(
-    pair: Iterable[Features], halves: Iterable[Features]
+    first: Iterable[Features], last: Iterable[Features]
 ) -> tuple[SeparabilityTest, SeparabilityTest]:
     """Return the tests for all apart and for all together.
 
     Parameters
     ----------
-    pair : two bool arrays
+    first : two bool arrays
         Which later units the two units reach that are joined first.
-    halves : two bool arrays
+    last : two bool arrays
         Which later units are reached by any unit of the two clusters that are joined last.
     """
-    return separability_test("separate", *pair), separability_test("single", *halves)
+    return separability_test("separate", *first), separability_test("single", *last)
 
 
 def separability_test(
     kind: Literal["separate", "single"], one: Features, other: Features
 ) -> SeparabilityTest:
-    """Test whether two units, or two groups of units, share fewer later units than chance would give.
+    """Test whether two units, or two sets of units, share fewer later units than chance would give.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Read the modules of a network off its edges.
+"""Modules of a network, read off its edges.
 
 References
 ----------

@@ -143,7 +143,7 @@ def cuts(tree: Tree) -> Iterator[tuple[int, Labels]]:
 
 
 def cut(tree: Tree, count: int) -> Labels:
-    """Return the labels of the clustering into so many clusters."""
+    """Return the labels of the clustering into a number of clusters."""
     return next(labels for clusters, labels in cuts(tree) if clusters == count)
 
 

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..settings import DetectionSettings, Linkage
-from .agglomerate import LayerClustering, agglomerate, decide, halves, needs_tests, separability_tests
+from .agglomerate import LayerClustering, agglomerate, decide, needs_tests, reached_by_two, separability_tests
 from .quality import Distances, Labels, badness, modularity, score_of
 from .reach import Features
 
-Groups: TypeAlias = tuple[int, ...]
+Bitsets: TypeAlias = tuple[int, ...]
 """Clusters as sets of units: bit i of a number stands for unit i."""
 
 MOST_UNITS, MOST_WAYS = 32, 64
@@ -85,8 +85,8 @@ def _outcomes_differ(
     for count, value in clustering.metric.items():
         scores.setdefault(count, [badness(value, method.score)])
     worst = {count: max(values) for count, values in scores.items()}
-    verdicts = {
-        decide(*separability_tests(pair, halves(features, labels)), count=0, units=units)
+    decisions = {
+        decide(*separability_tests(pair, reached_by_two(features, labels)), count=0, units=units)
         for pair, labels in product(_joined_first(features, found), found[2])
     }
     outcomes: set[int | bytes] = set()
@@ -98,11 +98,11 @@ def _outcomes_differ(
                 labels = found[count][place]
                 kept = labels.tobytes()
                 tested = needs_tests(count, modularity(distances, labels), units, method)
-                outcomes |= {verdict or kept for verdict in verdicts} if tested else {kept}
-            elif 0 in verdicts or count < units - 1:
+                outcomes |= {decision or kept for decision in decisions} if tested else {kept}
+            elif 0 in decisions or count < units - 1:
                 return True  # of units that reach the same, some would be put together and some would not
             else:
-                outcomes |= verdicts
+                outcomes |= decisions
     return len(outcomes) > 1
 
 
@@ -164,20 +164,20 @@ def alternatives(
     waiting = {frozenset(singles): (singles, apart, sizes)}
     found: dict[int, list[Labels]] = {}
     for count in range(units - 1, 1, -1):
-        following: dict[frozenset[int], tuple[Groups, Distances, NDArray[np.intp]]] = {}
-        for groups, apart, sizes in waiting.values():
+        following: dict[frozenset[int], tuple[Bitsets, Distances, NDArray[np.intp]]] = {}
+        for clusters, apart, sizes in waiting.values():
             rows, columns = np.nonzero(apart <= apart.min() + _NEAR)
             for i, j in zip(rows.tolist(), columns.tolist(), strict=True):
                 if i > j:
                     continue
-                joined = (*groups[:i], groups[i] | groups[j], *groups[i + 1 : j], *groups[j + 1 :])
+                joined = (*clusters[:i], clusters[i] | clusters[j], *clusters[i + 1 : j], *clusters[j + 1 :])
                 key = frozenset(joined)
                 if key not in following:
                     following[key] = (joined, *_join(apart, sizes, i, j, linkage))
             if len(following) > MOST_WAYS:
                 return None
         waiting = following
-        found[count] = [_labels(groups, units) for groups, _, _ in waiting.values()]
+        found[count] = [_labels(clusters, units) for clusters, _, _ in waiting.values()]
     return found
 
 
@@ -204,5 +204,7 @@ def _join(
     return joined[keep][:, keep], counts[keep]
 
 
-def _labels(groups: Groups, units: int) -> Labels:
-    return np.array([next(g for g, group in enumerate(groups) if group >> unit & 1) for unit in range(units)])
+def _labels(clusters: Bitsets, units: int) -> Labels:
+    return np.array(
+        [next(g for g, cluster in enumerate(clusters) if cluster >> unit & 1) for unit in range(units)]
+    )

@@ -168,16 +168,16 @@ def _train_dense(
     for attempt in range(DENSE_TRIES):
         if not len(waiting):
             break
-        part = networks.select(waiting)
+        again = networks.select(waiting)
         trainer = RepeatedTrainer(
-            part, [seeds[place] for place in waiting.tolist()], problem.train, problem.val, how
+            again, [seeds[place] for place in waiting.tolist()], problem.train, problem.val, how
         )
         best = trainer.train(_STREAMS["dense"] + attempt)
         trainer.close()
         # A later try may end worse than an earlier one.
         better = best.wrong < wrong[waiting] if attempt else torch.ones_like(best.wrong, dtype=torch.bool)
         at = waiting[better]
-        networks.values[at], wrong[at], loss[at] = part.values[better], best.wrong[better], best.loss[better]
+        networks.values[at], wrong[at], loss[at] = again.values[better], best.wrong[better], best.loss[better]
         # Without a threshold the network's own accuracy is the measure: one training gives it.
         waiting = waiting[:0] if problem.threshold is None else waiting[best.wrong > enough]
     return wrong, loss

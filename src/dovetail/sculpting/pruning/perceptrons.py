@@ -1,4 +1,4 @@
-"""A stack of perceptrons with its gradients written out, for training that is too short to trace.
+"""Perceptrons in a stack, with their gradients written out, for training that is too short to trace.
 
 Sculpting trains the same small ReLU networks for a few epochs of a few steps, dozens of times, with other masks
 each time. There `Population` spends most of its time on what makes it general: a trace for every fit, Python for
@@ -105,7 +105,7 @@ class Perceptrons:
         return replace(self, values=self.values[members], kept=self.kept[members])
 
     def repeated(self, times: int) -> Perceptrons:
-        """Return every member so many times."""
+        """Return every member several times."""
         return self.select(torch.arange(len(self), device=self.values.device).repeat_interleave(times))
 
     def to(self, device: torch.device, dtype: torch.dtype) -> Perceptrons:

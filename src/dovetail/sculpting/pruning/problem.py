@@ -1,4 +1,4 @@
-"""What a network is sculpted for: samples to train and to validate on, and what counts as doing the task."""
+"""A problem that a network is sculpted for: samples to train and to validate on, and what counts as doing the task."""
 
 from __future__ import annotations
 
@@ -69,9 +69,8 @@ class Problem:
     def dtype(self) -> torch.dtype:
         """The type of numbers to compute with.
 
-        How sums are rounded depends on the shape of the stack, so on who else is in it, and a search magnifies
-        the smallest difference. In float64 that stays far below what decides a search; truth tables are small
-        enough for it.
+        How sums are rounded depends on the shape of the stack, so on who else is in it, and a search magnifies the
+        smallest difference. In float64 that seldom decides a search; truth tables are small enough for it.
         """
         return torch.float64 if self.boolean else torch.float32
 

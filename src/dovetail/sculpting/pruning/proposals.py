@@ -1,4 +1,4 @@
-"""What to prune next: units that the loss does not hang on, or edges of small magnitude."""
+"""Proposals of what to prune next: units that the loss does not hang on, or edges of small magnitude."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def sensitivity(members: Compact, split: Split) -> list[Tensor]:
     total: list[Tensor] = []
     for start in range(0, len(split), at_once):
         x, y = split.x[start : start + at_once], split.y[start : start + at_once]
-        # A part's scores are a mean of derivatives of a mean: it counts by the square of its share.
+        # Scores of some samples are a mean of derivatives of a mean: they count by the square of their share.
         share = (len(x) / len(split)) ** 2
         scores = [score * share for score in stack.sensitivity(x, y)]
         total = [a + b for a, b in zip(total, scores, strict=True)] if total else scores

@@ -1,4 +1,4 @@
-"""Train a stack of perceptrons again and again: the same data and settings, other weights and masks each time."""
+"""A trainer of a stack of perceptrons, again and again: the same data and settings, other weights and masks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Prune in steps until the task is no longer done, then in smaller steps: for many networks in lockstep.
+"""A search: prune in steps until the task is no longer done, then in smaller ones, for many networks in lockstep.
 
 Every member has its own step and its own last accepted network. In a round each prunes a little more than it has
 accepted, all train, and those that still do the task accept. The others go back and halve their step; who fails at

@@ -1,4 +1,4 @@
-"""Where sculpting starts: fresh networks by seed, or one that is trained already."""
+"""Networks that sculpting starts from: fresh networks by seed, or one that is trained already."""
 
 from __future__ import annotations
 
