@@ -1,1 +1,1 @@
-"""Measures of whether a network has the structure of its task: by its modules (`success`), or by its weights (`structure`)."""
+"""Measures of the structure that a network has of its task: by modules (`success`), or by weights (`structure`)."""
