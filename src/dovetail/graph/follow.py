@@ -1,4 +1,4 @@
-"""Which units each tensor of a network carries, from its input to its outputs."""
+"""Units on their way through a network: which each tensor carries, from the input to the outputs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a network's graph is made of: groups of units, and blocks of weights between two groups."""
+"""The graph of a network: groups of units as nodes, and blocks of weights between them."""
 
 from __future__ import annotations
 

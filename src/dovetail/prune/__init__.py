@@ -1,6 +1,6 @@
 """Masks: which weights of a network may be other than zero, and how to choose them.
 
-Everything here is a function from mappings ``name -> tensor`` to mappings ``name -> tensor``. With
+Everything here is a pure function, mostly from mappings ``name -> tensor`` to mappings ``name -> tensor``. With
 ``population=True`` the tensors carry a leading dimension, one entry for each member, and every member gets
 exactly what it would get on its own. A mask is a ``torch.bool`` tensor of the shape of the tensor it belongs
 to; True means kept. Pruning never brings a weight back.

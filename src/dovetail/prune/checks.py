@@ -1,4 +1,4 @@
-"""What the pruning functions check at their border, and the one spelling of each complaint."""
+"""Checks of what the pruning functions are given, and the one spelling of each complaint."""
 
 from __future__ import annotations
 

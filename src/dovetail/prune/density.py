@@ -1,4 +1,4 @@
-"""How much of a network is left: all that is kept, or only what lies on a path from an input to an output."""
+"""Density, how much of a network is left: all that is kept, or only what lies on a path from an input to an output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Prune the weights of least magnitude, tensor by tensor or over the whole network."""
+"""Magnitude pruning: the smallest weights go, tensor by tensor or over the whole network."""
 
 from __future__ import annotations
 

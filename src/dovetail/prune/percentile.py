@@ -1,4 +1,4 @@
-"""Which values lie above a percentile, row by row, when most of a row are zeros that are not even stored."""
+"""Percentiles: which values lie above one, row by row, when most of a row are zeros that are not even stored."""
 
 from __future__ import annotations
 

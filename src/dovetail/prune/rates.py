@@ -1,4 +1,4 @@
-"""How much to prune, and when: a constant rate over rounds, or a sparsity that grows with the step."""
+"""Pruning rates, how much to prune and when: a constant rate over rounds, or a sparsity that grows with the step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Put masks into force: pruned entries become exactly zero, whatever they held before."""
+"""Masks put into force: pruned entries become exactly zero, whatever they held before."""
 
 from __future__ import annotations
 

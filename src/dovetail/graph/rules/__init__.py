@@ -21,14 +21,13 @@ from ..follow import Follower
 from ..layers import Reading
 from ..trace import Call, Trace
 from .elementwise import ELEMENTWISE_RULES
-from .layers import LAYER_RULES, NORMALISE_RULES
+from .layers import LAYER_RULES
 from .places import PLACE_RULES
 from .shaping import SHAPING_RULES
 
 RULES: dict[str, Callable[[Follower, Call], None]] = {
     **ELEMENTWISE_RULES,
     **LAYER_RULES,
-    **NORMALISE_RULES,
     **PLACE_RULES,
     **SHAPING_RULES,
 }

@@ -1,4 +1,4 @@
-"""Operations entry by entry: units stay what they are, and those that meet become one.
+"""Elementwise operations: units stay what they are, and those that meet become one.
 
 Units meet where they are added, or where one gates the other. A shortcut is thus no edge: the sum and everything
 added to it are the same nodes. Likewise the gate of a squeeze-and-excitation block is one with the channel that it

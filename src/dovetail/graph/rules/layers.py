@@ -1,4 +1,8 @@
-"""Dense layers and convolutions: their outputs are new units."""
+"""Dense layers and convolutions, whose outputs are new units, and the norms that are folded into them.
+
+Batch norm multiplies a unit by ``|γ| / sqrt(variance + eps)``. Other norms divide by a deviation that changes with the
+sample and is common to many units; of them ``|γ|`` alone is folded in.
+"""
 
 from __future__ import annotations
 
@@ -42,14 +46,6 @@ def _as_convolution(weight: Tensor, groups: int) -> Tensor:
     return by_group.transpose(1, 2).flatten(0, 1)
 
 
-LAYER_RULES = {
-    "linear": _linear,
-    "matmul": _matmul,
-    **{f"conv{dims}d": _convolution for dims in (1, 2, 3)},
-    **{f"conv_transpose{dims}d": _convolution for dims in (1, 2, 3)},
-}
-
-
 def _batch_norm(follower: Follower, call: Call) -> None:
     if call.function is torch.batch_norm:
         raise follower.refusal(call, "use torch.nn.functional.batch_norm")
@@ -77,7 +73,11 @@ def _keep(follower: Follower, call: Call, factor: Tensor | None, *, by_channel: 
     follower.keep(call.results[0], follower.scaled(value, factor, value.shape))
 
 
-NORMALISE_RULES = {
+LAYER_RULES = {
+    "linear": _linear,
+    "matmul": _matmul,
+    **{f"conv{dims}d": _convolution for dims in (1, 2, 3)},
+    **{f"conv_transpose{dims}d": _convolution for dims in (1, 2, 3)},
     "batch_norm": _batch_norm,
     **dict.fromkeys(("layer_norm", "rms_norm", "group_norm", "instance_norm"), _other_norm),
 }
