@@ -12,7 +12,7 @@ import torch
 
 import dovetail
 from dovetail.engine.run_folder import RunFolder, read_config
-from dovetail.io.provenance import hardware, provenance, versions
+from dovetail.io.provenance import commit, hardware, provenance, versions
 from dovetail.recipes import find_recipe
 
 
@@ -49,3 +49,18 @@ def test_a_new_run_keeps_the_versions(tmp_path: Path) -> None:
         pass
     config = read_config(tmp_path / "run")
     assert config == {"recipe": "k", "scale": "smoke", **versions()}
+
+
+def test_the_commit_is_that_of_the_checkout_or_else_the_version(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        "dovetail.io.provenance._git", lambda folder, *command: "c0ffee" if "HEAD" in command else ""
+    )
+    assert commit.__wrapped__() == "c0ffee"
+    monkeypatch.setattr("dovetail.io.provenance._git", lambda folder, *command: "c0ffee")
+    assert commit.__wrapped__() == "c0ffee+changes"
+
+    def no_git(folder: Path, *command: str) -> str:
+        raise FileNotFoundError("git")
+
+    monkeypatch.setattr("dovetail.io.provenance._git", no_git)
+    assert commit.__wrapped__() == dovetail.__version__

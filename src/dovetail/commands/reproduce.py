@@ -24,7 +24,9 @@ def reproduce(
     name: Annotated[
         str | None, typer.Argument(metavar="NAME", help="The recipe; leave it out for the list.")
     ] = None,
-    scale: Annotated[str, typer.Option(help="smoke: in small, in seconds; paper: as published.")] = "smoke",
+    scale: Annotated[
+        str, typer.Option(help="smoke: small networks, in seconds; paper: as published.")
+    ] = "smoke",
     folder: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="The run's folder.", show_default="runs/NAME-SCALE"),
@@ -131,7 +133,7 @@ def _print_run(run: Run, as_json: bool) -> None:
     made = [name for name in ("table.md", "figures", "results.jsonl") if (run.folder / name).exists()]
     print(f"In {run.folder}: {', '.join(made)}; {run.done} units done now, {before} before.", file=sys.stderr)
     if run.from_others:
-        print(f"{run.from_others} units were taken from runs beside {run.folder}.", file=sys.stderr)
+        print(f"{run.from_others} units were copied from runs beside {run.folder}.", file=sys.stderr)
 
 
 def _print_table(table: ResultTable | Comparison) -> None:

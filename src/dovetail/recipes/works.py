@@ -1,7 +1,8 @@
-"""The kinds of work that units do: where each is, and which version of it.
+"""Works: the kinds of work that units do, where each is, and which version of it.
 
 A new kind is one file with a `Work` called ``WORK``, and one line here. Whoever changes what a work gives raises its
-version, so that results of the old one are not taken for those of the new one.
+version (a test compares with a stored row of each kind), so that results of the old one are not taken for those of the
+new one: they are still shown, marked as older, until the units are done again.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from ..errors import unknown_name
 if TYPE_CHECKING:
     import torch
 
-_HOMES = {
+WORKS = {
     "maxent/specialists": ("maxent.specialists", 1),
     "maxent/generalists": ("maxent.generalists", 1),
     "sculpt/trials": ("sculpt.trials", 1),
@@ -95,6 +96,6 @@ def find_work(name: str) -> Work:
 
 
 def _home(name: str) -> tuple[str, int]:
-    if name not in _HOMES:
-        raise unknown_name("work", name, _HOMES)
-    return _HOMES[name]
+    if name not in WORKS:
+        raise unknown_name("work", name, WORKS)
+    return WORKS[name]
