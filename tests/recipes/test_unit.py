@@ -33,9 +33,9 @@ def test_other_settings_are_another_unit(one: dict[str, object], other: dict[str
 def test_another_work_or_another_version_is_another_unit(monkeypatch: pytest.MonkeyPatch) -> None:
     before = Unit("sculpt/trials", {})
     assert before != Unit("cluster/networks", {})
-    home, version = works._HOMES["sculpt/trials"]
+    home, version = works.WORKS["sculpt/trials"]
     before_key = before.key
-    monkeypatch.setitem(works._HOMES, "sculpt/trials", (home, version + 1))
+    monkeypatch.setitem(works.WORKS, "sculpt/trials", (home, version + 1))
     assert Unit("sculpt/trials", {}).key != before_key
 
 
