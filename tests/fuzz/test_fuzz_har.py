@@ -21,6 +21,6 @@ def test_no_file_breaks_the_reader(tmp_path: Path) -> None:
 
     def read(one: tuple[str, bytes]) -> None:
         with changed(folder, *one):
-            load("har", tmp_path, features="time")
+            load("har", tmp_path, shortened=True, features="time")  # small files get further
 
     fuzz("har", one_changed(files, words=True), read)
