@@ -31,7 +31,7 @@ from dovetail.studio.bench.groups import group_specialists
 from dovetail.studio.bench.logits import Outputs
 from dovetail.studio.bench.parts import Catalogue
 from dovetail.studio.folder import StudioFolder
-from dovetail.studio.held_data import DataShelf
+from dovetail.studio.held_data import DataCache
 
 from .bench_parts import DIGITS, digit_specialist, names, save_team
 
@@ -96,13 +96,13 @@ def test_factors_come_from_few_samples_first_and_then_from_the_librarys(
 
 
 def test_the_first_samples_are_a_mixture() -> None:
-    first = DataShelf().get("digits").test.y[:100]
+    first = DataCache().get("digits").test.y[:100]
     assert first.bincount(minlength=10).min() > 2
 
 
 def test_little_memory_gives_the_same(tmp_path: Path) -> None:
     team = save_team(tmp_path)
-    data = DataShelf().get("digits")
+    data = DataCache().get("digits")
     one = 12 * len(data.test) * 4
     composite = Composite(team[:3])
     outputs = Outputs(hidden_bytes=2 * one, logit_bytes=1)
@@ -120,7 +120,7 @@ def test_little_memory_gives_the_same(tmp_path: Path) -> None:
 def test_remembers_what_each_gave(tmp_path: Path) -> None:
     """A composite of members that were measured needs none of their first layers again."""
     team = save_team(tmp_path)
-    data = DataShelf().get("digits")
+    data = DataCache().get("digits")
     outputs = Outputs()
     for part in team:
         outputs.logits(part, data).advance(5.0)
@@ -133,7 +133,7 @@ def test_remembers_what_each_gave(tmp_path: Path) -> None:
 def test_networks_of_unfinished_composites_are_let_go(tmp_path: Path, method: Method) -> None:
     """Each holds a network, which is far more than its logits."""
     team = save_team(tmp_path, "mlp:12-300", count=6)
-    data = DataShelf().get("digits")
+    data = DataCache().get("digits")
     outputs = Outputs(begun_bytes=200_000)
     begun = []
     for pair in combinations(team, 2):
@@ -147,7 +147,7 @@ def test_networks_of_unfinished_composites_are_let_go(tmp_path: Path, method: Me
 
 
 def test_finished_composites_weigh_their_logits_only(tmp_path: Path) -> None:
-    data = DataShelf().get("digits")
+    data = DataCache().get("digits")
     outputs = Outputs(begun_bytes=1)
     composites = [Composite(pair) for pair in combinations(save_team(tmp_path, "mlp:12-300"), 2)]
     for part in composites:

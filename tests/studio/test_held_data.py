@@ -14,7 +14,7 @@ from dovetail.specialists import Specialist
 from dovetail.specialists.fitting import check_data, data_note
 from dovetail.studio.bench.bench import Bench
 from dovetail.studio.folder import StudioFolder
-from dovetail.studio.held_data import DataShelf, shelf_of
+from dovetail.studio.held_data import DataCache, data_cache_of
 from dovetail.studio.networks.reading import read_network
 from dovetail.studio.studio import Studio
 
@@ -31,16 +31,16 @@ def test_a_data_set_is_loaded_once(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("dovetail.studio.held_data.load_here", load)
     digit_specialist((3,)).save(tmp_path / "3.safetensors")
     studio = Studio(StudioFolder(tmp_path))
-    shelf = studio.only(shelf_of)
-    assert Bench(studio.folder, shelf).look("3.safetensors").score is not None
+    cache = studio.shared(data_cache_of)
+    assert Bench(studio.folder, cache).look("3.safetensors").score is not None
     yardstick = read_network(tmp_path / "3.safetensors").yardstick
     assert yardstick is not None
-    assert yardstick(studio.only(shelf_of)).x is shelf.get("digits").test.x
+    assert yardstick(studio.shared(data_cache_of)).x is cache.get("digits").test.x
     assert loaded == ["digits"]
 
 
 def test_the_split_is_whole_and_mixed() -> None:
-    held, data = DataShelf().get("digits"), dt.load("digits")
+    held, data = DataCache().get("digits"), dt.load("digits")
     assert sorted(held.test.y.tolist()) == sorted(data.test.y.tolist())
     assert not torch.equal(held.test.x, data.test.x)
     assert (held.classes, held.input_shape, held.task) == (data.classes, data.input_shape, data.task)
@@ -52,18 +52,18 @@ def test_bench_and_networks_say_the_same_of_another_fingerprint(tmp_path: Path) 
         part.blueprint, part.rewarded, part.weights, replace(part.provenance, fingerprint="0123456789abcdef")
     )
     other.save(tmp_path / "3.safetensors")
-    shelf = DataShelf()
-    note = data_note(other.provenance, shelf.get("digits"))
+    cache = DataCache()
+    note = data_note(other.provenance, cache.get("digits"))
     assert "(0123456789abcdef)" in note
-    assert data_note(part.provenance, shelf.get("digits")) == ""
-    assert Bench(StudioFolder(tmp_path), shelf).look("3.safetensors").note == note
+    assert data_note(part.provenance, cache.get("digits")) == ""
+    assert Bench(StudioFolder(tmp_path), cache).look("3.safetensors").note == note
     yardstick = read_network(tmp_path / "3.safetensors").yardstick
     assert yardstick is not None
-    assert yardstick(shelf).text == f"accuracy on each class of the test split of digits ({note})"
+    assert yardstick(cache).text == f"accuracy on each class of the test split of digits ({note})"
 
 
 def test_data_that_does_not_fit_is_refused() -> None:
-    blueprint, digits = digit_specialist((3,)).blueprint, DataShelf().get("digits")
+    blueprint, digits = digit_specialist((3,)).blueprint, DataCache().get("digits")
     check_data(blueprint, digits)
     for wrong in (
         replace(blueprint, classes=tuple("abcdefghij")),

@@ -19,8 +19,8 @@ from dovetail.report.prose import prose_html
 from dovetail.studio.folder import StudioFolder
 from dovetail.studio.runs import run_folder
 from dovetail.studio.runs.job import run as run_job
-from dovetail.studio.runs.shelf import Pace, Sight
 from dovetail.studio.runs.shown import shown_table
+from dovetail.studio.runs.studio_runs import Pace, Sight
 
 from .conftest import ClientOf
 from .run_folders import RECIPE, UNITS, QuickEngine, finished_units, open_run, write_run

@@ -32,7 +32,7 @@ def report(
         ),
     ] = None,
     samples: Annotated[
-        int | None, typer.Option(help="Measure on so many samples of the test split.", show_default="all")
+        int | None, typer.Option(help="How many samples of the test split to measure on.", show_default="all")
     ] = None,
     force: ReplaceFile = False,
     as_json: Json = False,

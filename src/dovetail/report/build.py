@@ -46,7 +46,7 @@ def build_report(
     data : str, optional
         Data to measure specialists on, such as ``"har:features=time"``; by default what their manifests name.
     samples : int, optional
-        Measure on so many samples of the test split; all by default.
+        How many samples of the test split to measure on; all by default.
     progress : bool
         Show a progress bar while measuring (on terminals only).
 
@@ -91,7 +91,7 @@ def _left_out(source: Source, path: str | Path) -> Iterator[str]:
         if len(source.damaged) > _MOST_NAMED:
             yield f"{len(source.damaged) - _MOST_NAMED} more files that are damaged"
         if source.unread:
-            yield f"{source.unread} more file{'s' * (source.unread > 1)}, not read because there are so many"
+            yield f"{source.unread} more file{'s' * (source.unread > 1)}, not read because there are too many"
     if inside := folders_inside(path):
         yield f"the folders inside ({inside}); make one of each"
 

@@ -292,20 +292,20 @@ def _radius(blocks: list[Block], name: str) -> float:
 
 def _ink(module: int) -> str:
     """Return black or white, whichever is easier to read on the colour of a module."""
-    parts = [int(module_colour(module)[place : place + 2], 16) / 255 for place in (1, 3, 5)]
-    light = sum(share * part**2.2 for share, part in zip((0.2126, 0.7152, 0.0722), parts, strict=True))
+    pieces = [int(module_colour(module)[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    light = sum(share * piece**2.2 for share, piece in zip((0.2126, 0.7152, 0.0722), pieces, strict=True))
     return "#000000" if light > 0.3 else "#ffffff"
 
 
 def _rounded(corners: list[tuple[float, float]], radius: float = 12.0) -> str:
     """Return an SVG path around corners, which it rounds."""
     points = np.array(corners)
-    parts: list[str] = []
+    pieces: list[str] = []
     for before, corner, after in zip(np.roll(points, 1, 0), points, np.roll(points, -1, 0), strict=True):
         near = []
         for other in (before, after):
             length = float(np.hypot(*(other - corner)))
             near.append(corner + (other - corner) * (min(radius / length, 0.5) if length else 0.0))
         (x0, y0), (x, y), (x1, y1) = near[0], corner, near[1]
-        parts.append(f"{'L' if parts else 'M'}{x0:.1f} {y0:.1f}Q{x:.1f} {y:.1f} {x1:.1f} {y1:.1f}")
-    return "".join(parts) + "Z"
+        pieces.append(f"{'L' if pieces else 'M'}{x0:.1f} {y0:.1f}Q{x:.1f} {y:.1f} {x1:.1f} {y1:.1f}")
+    return "".join(pieces) + "Z"

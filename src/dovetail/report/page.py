@@ -34,7 +34,7 @@ MOST_BYTES = 6_000_000
 _KEPT_FREE = 150_000
 """Of these, for text and tables that are still to come."""
 _FEW_SECTIONS = 2
-"""Up to so many, a table of contents tells nothing that one does not see."""
+"""With no more than these, a table of contents tells nothing that one does not see."""
 
 
 class Page:
@@ -69,7 +69,7 @@ class Page:
         self.title = title
         self.intro = intro
         self.left_out: list[str] = []
-        self._blocks: list[str] = []
+        self._elements: list[str] = []
         self._sections: dict[str, str] = {}
         self._charts = 0
 
@@ -91,7 +91,7 @@ class Page:
             from plotly.offline import get_plotlyjs
 
             library = len(get_plotlyjs())
-        used = sum(len(block.encode("utf-8", errors="replace")) for block in self._blocks)
+        used = sum(len(element.encode("utf-8", errors="replace")) for element in self._elements)
         return MOST_BYTES - _KEPT_FREE - library - used
 
     def heading(self, text: str) -> None:
@@ -102,23 +102,25 @@ class Page:
             number += 1
             anchor = f"{plain}-{number}"
         self._sections[anchor] = text
-        self._blocks.append(f'<h2 id="{escape(anchor)}"><a href="#{escape(anchor)}">{escape(text)}</a></h2>')
+        self._elements.append(
+            f'<h2 id="{escape(anchor)}"><a href="#{escape(anchor)}">{escape(text)}</a></h2>'
+        )
 
     def subheading(self, text: str) -> None:
         """Add a heading inside of a section."""
-        self._blocks.append(f"<h3>{escape(text)}</h3>")
+        self._elements.append(f"<h3>{escape(text)}</h3>")
 
     def text(self, text: str) -> None:
         """Add text; an empty line starts a new paragraph."""
-        self._blocks.append(paragraphs(text))
+        self._elements.append(paragraphs(text))
 
     def prose(self, markdown: str) -> None:
         """Add text with lists, `code`, *emphasis* and **more of it**, as the notes of tables have; no links."""
-        self._blocks.append(prose_html(markdown))
+        self._elements.append(prose_html(markdown))
 
     def fragment(self, html: str) -> None:
         """Add HTML as it stands: a figure with all that it needs inside. Names in it must be escaped already."""
-        self._blocks.append(html)
+        self._elements.append(html)
 
     def table(
         self, table: pd.DataFrame, caption: str = "", digits: int = 4, marks: Marks | None = None
@@ -137,7 +139,7 @@ class Page:
             Classes for cells by row and column, such as ``"number doubt"``.
         """
         label = f' aria-label="{escape(caption)}"' if caption else ""
-        self._blocks.append(
+        self._elements.append(
             f'<figure>\n<div class="scroll" role="region" tabindex="0"{label}>\n'
             f"{table_html(table, digits, marks)}\n</div>\n{_caption(caption)}</figure>"
         )
@@ -146,7 +148,7 @@ class Page:
         """Add a picture, given as the content of a PNG file."""
         # The header of a PNG has its size, and the browser keeps the room free with it.
         width, height = (int.from_bytes(png[at : at + 4], "big") for at in (16, 20))
-        self._blocks.append(
+        self._elements.append(
             f'<figure class="picture">\n<img alt="{escape(caption)}" width="{width}" height="{height}" '
             f'src="data:image/png;base64,{b64encode(png).decode()}">\n{_caption(caption)}</figure>'
         )
@@ -187,7 +189,7 @@ class Page:
     def _add_chart(self, choice: str, content: object, height: float, caption: str) -> None:
         self._charts += 1
         label = escape(caption or f"Chart {self._charts}")
-        self._blocks.append(
+        self._elements.append(
             f"<figure>\n{choice}"
             f'<div class="chart" role="img" aria-label="{label}" style="height: {height:g}px"></div>\n'
             f'<script type="application/json">{json_in_html(content)}</script>\n{_caption(caption)}</figure>'
@@ -195,7 +197,7 @@ class Page:
 
     def to_html(self) -> str:
         """Return the page as it would be saved."""
-        has_folds = any(block.startswith("<details") for block in self._blocks)
+        has_folds = any(element.startswith("<details") for element in self._elements)
         scripts = f"<script>\n{script('folds.js')}</script>\n" if has_folds else ""
         if self._charts:
             from plotly.offline import get_plotlyjs
@@ -205,7 +207,7 @@ class Page:
                 f"<script>{get_plotlyjs()}</script>\n<script>\n{script('chart_look.js', 'page.js')}</script>\n"
             )
         head = f'<header>\n<h1>{escape(self.title)}</h1>\n<div class="intro">{paragraphs(self.intro)}</div>\n</header>'
-        body = "\n".join([head, *self._contents(), *self._blocks])
+        body = "\n".join([head, *self._contents(), *self._elements])
         return (
             '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
             f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'

@@ -24,8 +24,8 @@ def paragraphs(text: str) -> str:
     >>> paragraphs("a < b")
     '<p>a &lt; b</p>'
     """
-    blocks = [part.strip() for part in re.split(r"\n[^\S\n]*\n", text)]
-    return "\n".join(f"<p>{escape(block)}</p>" for block in blocks if block)
+    found = [text.strip() for text in re.split(r"\n[^\S\n]*\n", text)]
+    return "\n".join(f"<p>{escape(text)}</p>" for text in found if text)
 
 
 def prose_html(markdown: str) -> str:

@@ -93,7 +93,7 @@ def row_groups(table: pd.DataFrame, labels: Sequence[str]) -> Iterator[tuple[str
     --------
     >>> import pandas as pd
     >>> table = pd.DataFrame({"data": ["a"] * 30 + ["b"] * 30, "seed": range(60), "accuracy": 0.5})
-    >>> [(name, part.shape) for name, part in row_groups(table, ["data", "seed"])]
+    >>> [(name, rows.shape) for name, rows in row_groups(table, ["data", "seed"])]
     [('a', (30, 2)), ('b', (30, 2))]
     """
     for count in range(1, len(labels)) if len(table) > LONG else ():
@@ -101,9 +101,9 @@ def row_groups(table: pd.DataFrame, labels: Sequence[str]) -> Iterator[tuple[str
         groups = list(table.groupby(by, sort=False, dropna=False))
         if len(groups) * _ROWS_IN_A_GROUP > len(table):
             break
-        if max(len(part) for _, part in groups) <= LONG:
-            for key, part in groups:
-                yield ", ".join(map(str, key)), part.drop(columns=by).reset_index(drop=True)
+        if max(len(rows) for _, rows in groups) <= LONG:
+            for key, rows in groups:
+                yield ", ".join(map(str, key)), rows.drop(columns=by).reset_index(drop=True)
             return
     yield "", table
 

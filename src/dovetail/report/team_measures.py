@@ -118,7 +118,7 @@ def measure_team(
     data: Dataset,
     *,
     samples: int | None = None,
-    tell: Callable[[str], object] = lambda news: None,
+    tell: Callable[[str], object] = lambda step: None,
 ) -> TeamMeasures:
     """Measure specialists that were trained alike, and composites of the same blueprint.
 
@@ -133,7 +133,7 @@ def measure_team(
     data : Dataset
         Whose test split to measure on.
     samples : int, optional
-        Measure on so many samples of it; on all by default.
+        How many samples of it to measure on; all by default.
     tell : callable
         Is told what is done next, `STEPS` times.
     """
@@ -193,7 +193,7 @@ def _pairs(team: Sequence[Specialist], split: Split) -> list[Connectivity]:
 
 
 def _drawn(split: Split, samples: int | None) -> Split:
-    """Return so many samples of a split, drawn always alike; all of it if it has no more."""
+    """Return that number of samples of a split, always the same ones; all of it if it has no more."""
     if samples is None or samples >= len(split):
         return split
     order = torch.randperm(len(split), generator=torch.Generator().manual_seed(0))

@@ -13,7 +13,7 @@ try:
     from .app import create_app
     from .serve import serve
 except ModuleNotFoundError as error:
-    if (error.name or "").partition(".")[0] not in ("fastapi", "pydantic", "starlette", "uvicorn"):
+    if (error.name or "").partition(".")[0] not in ("fastapi", "starlette", "uvicorn"):
         raise
     raise DovetailError(
         f"the studio needs the package {error.name}: pip install 'dovetail[studio]'"

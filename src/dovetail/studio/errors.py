@@ -37,7 +37,7 @@ def _unreadable(_: Request, error: Exception) -> JSONResponse:
 def _invalid(_: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
     lines = [
-        f"{'.'.join(str(part) for part in problem['loc'][1:]) or problem['loc'][0]}: {problem['msg']}"
+        f"{'.'.join(str(key) for key in problem['loc'][1:]) or problem['loc'][0]}: {problem['msg']}"
         for problem in error.errors()[:3]
     ]
     return _answer(422, "; ".join(lines))

@@ -78,8 +78,8 @@ class StudioFolder:
         DovetailError
             For a name that is no plain relative one, is hidden, or leads out of the folder over a link.
         """
-        parts = _parts(name)
-        path = self.root.joinpath(*parts)
+        names = _split(name)
+        path = self.root.joinpath(*names)
         try:
             real = path.resolve()
         except (OSError, RuntimeError) as error:  # a name longer than the system's, or links in a circle
@@ -108,7 +108,7 @@ class StudioFolder:
         return path.relative_to(self.root).as_posix()
 
     def check_size(self, path: Path, limit: int = MOST_BYTES) -> None:
-        """Refuse what is no regular file, or has more than so many bytes, before anything of it is read."""
+        """Refuse what is no regular file, or has more bytes than ``limit``, before anything of it is read."""
         name = self.relative(path)
         try:
             status = path.stat()
@@ -171,16 +171,16 @@ class StudioFolder:
         return FoundFile(name, status.st_size, status.st_mtime) if stat.S_ISREG(status.st_mode) else None
 
 
-def _parts(name: str) -> list[str]:
-    """Return the parts of a plain relative name, or refuse it."""
+def _split(name: str) -> list[str]:
+    """Return the folders and the file of a plain relative name, or refuse it."""
     if not name.strip():
         raise DovetailError("a name is missing; name a file relative to the studio's folder")
-    parts = name.split("/")
-    if not 0 < len(name) <= _LONGEST_NAME or any(part in ("", "..") for part in parts) or not _is_text(name):
+    names = name.split("/")
+    if not 0 < len(name) <= _LONGEST_NAME or any(one in ("", "..") for one in names) or not _is_text(name):
         raise DovetailError(f"{name!r:.100} is not in the studio's folder; name a file relative to it")
-    if any(part.startswith(".") for part in parts):
+    if any(one.startswith(".") for one in names):
         raise DovetailError(f"{name!r:.100} is hidden; name a file without a dot in front")
-    return parts
+    return names
 
 
 def _is_text(name: str) -> bool:

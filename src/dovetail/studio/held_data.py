@@ -33,7 +33,7 @@ class HeldData:
     classes : tuple of str
         What its outputs stand for.
     test : Split
-        The test split in a fixed order, mixed, so that the first so many samples are a fair sample of it.
+        The test split in a fixed order, mixed, so that its first samples, however many, are a fair sample of it.
     inputs : Tensor
         Training samples to calibrate on, from all over.
     """
@@ -51,12 +51,12 @@ class HeldData:
         return tuple(self.test.x.shape[1:])
 
 
-class DataShelf:
+class DataCache:
     """The data sets that were used last; safe for threads.
 
     Examples
     --------
-    >>> len(DataShelf().get("digits").test)
+    >>> len(DataCache().get("digits").test)
     360
     """
 
@@ -76,10 +76,10 @@ class DataShelf:
             return self._held.get(name, lambda: _load(name))
 
 
-def shelf_of(studio: Studio) -> DataShelf:
-    """Return a studio's shelf, for ``studio.only``."""
+def data_cache_of(studio: Studio) -> DataCache:
+    """Return a studio's data, for ``studio.shared``."""
     del studio  # all studios load by the same names
-    return DataShelf()
+    return DataCache()
 
 
 def _load(name: str) -> HeldData:

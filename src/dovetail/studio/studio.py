@@ -31,7 +31,7 @@ class Studio:
         self._things: dict[object, object] = {}
         self._lock = threading.RLock()
 
-    def only(self, kind: Callable[[Studio], Thing]) -> Thing:
+    def shared(self, kind: Callable[[Studio], Thing]) -> Thing:
         """Return the one thing of a kind that this studio has, made by ``kind(studio)`` when first asked for.
 
         Views keep here what should outlive a request, such as parts that were read; it must be safe for threads.

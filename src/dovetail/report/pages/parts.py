@@ -79,7 +79,7 @@ def _measured(
             mine = [part for part in composites if _is_of(part, team)]
             found.append(
                 measure_team(
-                    name, team, mine, dataset, samples=samples, tell=lambda news: bar.advance(1, news)
+                    name, team, mine, dataset, samples=samples, tell=lambda step: bar.advance(1, step)
                 )
             )
     if wanted and not found:

@@ -78,8 +78,8 @@ def add_results(page: Page, tables: Sequence[Table | Comparison], remarks: str =
         elif len(table.wide().columns) <= _MOST_COLUMNS:
             _add_comparison(page, table)
         else:
-            for part in table.by_metric():
-                _add_comparison(page, part)
+            for rows in table.by_metric():
+                _add_comparison(page, rows)
 
 
 def _add_plain(page: Page, table: Table) -> None:
@@ -88,9 +88,9 @@ def _add_plain(page: Page, table: Table) -> None:
     texts = [
         str(name) for name, kind in table.frame.dtypes.items() if not pd.api.types.is_numeric_dtype(kind)
     ]
-    for number, (name, part) in enumerate(row_groups(table.frame, texts)):
+    for number, (name, rows) in enumerate(row_groups(table.frame, texts)):
         with folded(page, name, is_open=number == 0):
-            page.table(part, digits=table.digits)
+            page.table(rows, digits=table.digits)
 
 
 def _add_comparison(page: Page, table: Comparison) -> None:

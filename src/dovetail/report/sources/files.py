@@ -55,7 +55,7 @@ class PartsSource:
     files : tuple of PartFile
         What is there, by name.
     unread : int
-        Files that were not read, because there are so many.
+        Files that were not read, because there are more than `MOST_FILES`.
     damaged : tuple of str
         What is wrong with files that cannot be read, a sentence each.
     """
@@ -128,7 +128,7 @@ class SculptureSource:
     versions : tuple of str
         Of Dovetail, when they were written.
     unread : int
-        Files that were not read, because there are so many.
+        Files that were not read, because there are more than `MOST_FILES`.
     damaged : tuple of str
         What is wrong with files that cannot be read, a sentence each.
     """

@@ -133,4 +133,4 @@ def _tensor_files(folder: Path) -> list[Path]:
 
 
 def _by_number(path: Path) -> list[tuple[int, str]]:
-    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", path.name)]
+    return [(int(text), "") if text.isdigit() else (-1, text) for text in re.split(r"(\d+)", path.name)]

@@ -35,7 +35,7 @@ class Offer(BaseModel):
 def offer(studio: StudioOf) -> Offer:
     """Return the files that can be opened, and the settings."""
     found = studio.folder.find(ENDINGS)
-    broken = {file.name for file in studio.only(NetworkList).files().files if file.problem}
+    broken = {file.name for file in studio.shared(NetworkList).files().files if file.problem}
     good = [file for file in found.files if file.name not in broken]
     return Offer(files=good, complete=found.complete, settings=settings_of_form())
 

@@ -18,7 +18,7 @@ from ...specialists.fitting import check_data, data_note
 from ...specialists.merge import Method
 from ..cache import Cache
 from ..folder import StudioFolder
-from ..held_data import DataShelf, HeldData, shelf_of
+from ..held_data import DataCache, HeldData, data_cache_of
 from ..studio import Studio
 from .composing import FIRST_SAMPLES, Compatibilities, FitTable, first_fit, put_together
 from .logits import Outputs
@@ -62,11 +62,11 @@ class Bench:
     Requests come from several threads, and one that computes has the machine to itself.
     """
 
-    def __init__(self, folder: StudioFolder, data: DataShelf | None = None) -> None:
+    def __init__(self, folder: StudioFolder, data: DataCache | None = None) -> None:
         self.folder = folder
         self._catalogue = Catalogue(folder)
         self._opened = OpenedParts(folder)
-        self._data = data or DataShelf()
+        self._data = data or DataCache()
         self._outputs = Outputs()
         self._fits = Compatibilities()
         self._fitted = Cache[Composite](_MOST_FITTED)
@@ -93,7 +93,7 @@ class Bench:
             return self._data_of(part)
 
     def test_logits(self, part: Part, data: HeldData, seconds: float = PATIENCE) -> Tensor:
-        """Return a part's logits for the first test samples, of as many as are known after so many seconds."""
+        """Return a part's logits for the first test samples, as many as are known after ``seconds``."""
         with self._lock:
             rows = self._outputs.logits(part, data)
             rows.advance(seconds)
@@ -223,7 +223,7 @@ def _members(specialists: list[Specialist]) -> frozenset[str]:
 
 
 def bench_of(studio: Studio) -> Bench:
-    """Return a studio's bench, for ``studio.only``."""
+    """Return a studio's bench, for ``studio.shared``."""
     # Charts load plotly when the first is made, which takes longer than all the rest of an answer.
     threading.Thread(target=import_module, args=("plotly.graph_objects",), daemon=True).start()
-    return Bench(studio.folder, studio.only(shelf_of))
+    return Bench(studio.folder, studio.shared(data_cache_of))

@@ -74,46 +74,46 @@ class Saved(BaseModel):
 @router.get("/parts")
 def parts(studio: StudioOf) -> Parts:
     """Return the folder's specialists in groups, its composites, and the files that are neither."""
-    return parts_answer(str(studio.folder.root), studio.only(bench_of).inventory())
+    return parts_answer(str(studio.folder.root), studio.shared(bench_of).inventory())
 
 
 @router.post("/measure")
 def measure(ticked: Ticked, studio: StudioOf) -> Measurement:
     """Put specialists together and measure them on the test split; on part of it first, where that takes long."""
-    measured = studio.only(bench_of).measure(ticked.files, ticked.method)
+    measured = studio.shared(bench_of).measure(ticked.files, ticked.method)
     return measurement_answer(measured, _paths(studio, ticked.files), ticked.method)
 
 
 @router.post("/look")
 def look(one: OneFile, studio: StudioOf) -> Measurement:
     """Measure a composite, or one specialist, as its file has it."""
-    measured = studio.only(bench_of).look(one.file)
+    measured = studio.shared(bench_of).look(one.file)
     return measurement_answer(measured, _paths(studio, [one.file]), None)
 
 
 @router.post("/scores")
 def scores(wanted: Files, studio: StudioOf) -> dict[str, TestScore]:
     """Return what specialists score each for itself, of those that are measured by now."""
-    found = studio.only(bench_of).scores(wanted.files)
+    found = studio.shared(bench_of).scores(wanted.files)
     return {file: score_answer(score) for file, score in found.items()}
 
 
 @router.post("/compatibility")
 def compatibility(wanted: Files, studio: StudioOf) -> Fits:
     """Return how well any two specialists will merge, of the pairs that are compared by now."""
-    return fits_answer(studio.only(bench_of).compatibility(wanted.files))
+    return fits_answer(studio.shared(bench_of).compatibility(wanted.files))
 
 
 @router.post("/clash")
 def clash(ticked: Ticked, studio: StudioOf) -> Clash:
     """Return what the library warns of when it puts these specialists together."""
-    return Clash(warning=studio.only(bench_of).clash(ticked.files, ticked.method))
+    return Clash(warning=studio.shared(bench_of).clash(ticked.files, ticked.method))
 
 
 @router.post("/save")
 def save(saving: Saving, studio: StudioOf) -> Saved:
     """Save the composite of some specialists under a name that is free."""
-    path = studio.only(bench_of).save(saving.files, saving.method, saving.name)
+    path = studio.shared(bench_of).save(saving.files, saving.method, saving.name)
     return Saved(file=studio.folder.relative(path))
 
 

@@ -193,5 +193,5 @@ class Board:
 
 
 def board_of(studio: Studio) -> Board:
-    """Return a studio's board, for ``studio.only``."""
-    return Board(studio.only(bench_of))
+    """Return a studio's board, for ``studio.shared``."""
+    return Board(studio.shared(bench_of))

@@ -35,18 +35,18 @@ class Choice(Ticked):
 @router.get("/parts")
 def parts(studio: StudioOf) -> DrawParts:
     """Return the folder's specialists in groups, and whether one can draw for them."""
-    return draw_parts_answer(str(studio.folder.root), studio.only(bench_of).inventory())
+    return draw_parts_answer(str(studio.folder.root), studio.shared(bench_of).inventory())
 
 
 @router.post("/drawing")
 def drawing(given: Drawing, studio: StudioOf) -> Drawn:
     """Return what specialists and their composite say to a drawing."""
-    return studio.only(board_of).drawn(given.files, given.method, given.ink)
+    return studio.shared(board_of).drawn(given.files, given.method, given.ink)
 
 
 @router.post("/hardest")
 def hardest(choice: Choice, studio: StudioOf) -> HardList:
     """Return one of the test images that a composite finds hardest."""
-    return studio.only(board_of).hardest(
+    return studio.shared(board_of).hardest(
         choice.files, choice.method, place=choice.place, number=choice.class_id, only_mistakes=choice.mistakes
     )

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from ...graph.chain import Layer
 from ...sculpting.drawing.style import checked_names
 from ...sculpting.modules.hierarchy import Hierarchy, Unit
-from ..held_data import DataShelf
+from ..held_data import DataCache
 from .yardstick import Yardstick
 
 Kind = Literal["sculpture", "specialist", "composite", "modules", "checkpoint"]
@@ -78,7 +78,7 @@ class Network:
     chain: tuple[Layer, ...]
     hierarchy: Hierarchy | None = None
     build: Callable[[Mapping[str, Tensor]], nn.Module] | None = None
-    yardstick: Callable[[DataShelf], Yardstick] | None = None
+    yardstick: Callable[[DataCache], Yardstick] | None = None
     output_names: Sequence[str] | None = None
     slots: Mapping[str, Slot] = field(default_factory=dict)
     doubt: str = ""

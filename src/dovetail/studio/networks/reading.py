@@ -23,7 +23,7 @@ from ...sculpting.pruning.start import perceptron_of
 from ...specialists import Composite, Specialist, open_file
 from ...specialists.fitting import check_data, data_note, in_own_slots
 from ...specialists.part import Part
-from ..held_data import DataShelf
+from ..held_data import DataCache
 from .limits import (
     MOST_BYTES,
     MOST_TEXT_BYTES,
@@ -80,12 +80,12 @@ def _of_sculpture(path: Path) -> Network:
     )  # fmt: skip
 
 
-def _yardstick_of(sculpture: Sculpture, shelf: DataShelf) -> Yardstick:
+def _yardstick_of(sculpture: Sculpture, cache: DataCache) -> Yardstick:
     # A data set names its outputs, a truth table does not.
     if sculpture.output_names is None:
         return of_boolean(sculpture.task, sculpture.widths[0], sculpture.accuracy)
     try:
-        return of_data(shelf.get(sculpture.task))
+        return of_data(cache.get(sculpture.task))
     except DataError as error:
         return of_nothing((sculpture.widths[0],), str(error))
 
@@ -107,10 +107,10 @@ def _of_part(path: Path) -> Network:
     )  # fmt: skip
 
 
-def _of_classes(part: Specialist | Composite, shelf: DataShelf) -> Yardstick:
+def _of_classes(part: Specialist | Composite, cache: DataCache) -> Yardstick:
     provenance = part.specialists[0].provenance
     try:
-        data = shelf.get(provenance.data)
+        data = cache.get(provenance.data)
         check_data(part.blueprint, data)
     except DataError as error:
         return of_nothing(part.blueprint.input_shape, str(error))
@@ -153,7 +153,7 @@ def _of_weights(path: Path) -> Network:
     )  # fmt: skip
 
 
-def _of_inputs(count: int, _: DataShelf) -> Yardstick:
+def _of_inputs(count: int, _: DataCache) -> Yardstick:
     return of_nothing((count,), "the file says nothing of its data")
 
 

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
 
 from ...errors import SpecError
-from ..held_data import shelf_of
+from ..held_data import data_cache_of
 from ..studio import StudioOf
 from .files import NetworkFiles, NetworkList, OpenedNetworks
 from .grouping import Grouping, Groups
@@ -46,13 +46,13 @@ class TakeOut(Look):
 @router.get("/files")
 def read_files(studio: StudioOf) -> NetworkFiles:
     """List the files that may hold networks."""
-    return studio.only(NetworkList).files()
+    return studio.shared(NetworkList).files()
 
 
 @router.get("/open")
 def open_network(studio: StudioOf, look: Annotated[Drawing, Query()]) -> Picture:
     """Open a network and draw its groups."""
-    opened = studio.only(OpenedNetworks)
+    opened = studio.shared(OpenedNetworks)
     network = opened.network(look.file)
     groups: Groups | SpecError
     try:
@@ -70,11 +70,11 @@ def read_unit(
     unit: Annotated[int, Query(ge=0, le=10**9)],
 ) -> UnitFacts:
     """Tell what a unit reads, and what reads it."""
-    return unit_facts(studio.only(OpenedNetworks).network(file), layer, unit)
+    return unit_facts(studio.shared(OpenedNetworks).network(file), layer, unit)
 
 
 @router.post("/without")
 def take_out(studio: StudioOf, wish: TakeOut) -> WithoutModule:
     """Take a group out of a network, and tell which outputs break."""
-    network, groups = studio.only(OpenedNetworks).groups(wish.file, wish.grouping, wish.clusters)
-    return without_module(network, groups, wish.module, studio.only(shelf_of))
+    network, groups = studio.shared(OpenedNetworks).groups(wish.file, wish.grouping, wish.clusters)
+    return without_module(network, groups, wish.module, studio.shared(data_cache_of))

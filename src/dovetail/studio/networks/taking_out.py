@@ -17,7 +17,7 @@ from torch import Tensor
 from ...sculpting.drawing.style import composition
 from ...sculpting.modules.hierarchy import Unit
 from ..errors import MissingError
-from ..held_data import DataShelf
+from ..held_data import DataCache
 from .grouping import Groups
 from .network import Network
 from .yardstick import Measure, Measured, is_broken, measured
@@ -50,7 +50,7 @@ class WithoutModule(BaseModel):
 
 
 def without_module(
-    network: Network, groups: Groups, module: int, shelf: DataShelf | None = None
+    network: Network, groups: Groups, module: int, data: DataCache | None = None
 ) -> WithoutModule:
     """Return what happens to each output when all units of a group are 0.
 
@@ -62,7 +62,7 @@ def without_module(
         Its units in groups.
     module : int
         Which to take out, from 0.
-    shelf : DataShelf, optional
+    data : DataCache, optional
         Where to find the data to measure on.
     """
     if not 0 <= module < len(groups.modules):
@@ -74,7 +74,7 @@ def without_module(
     name = groups.names[module]
     specialist = network.slots[name].tensors_without if groups.grouping == "specialists" else None
     tensors_without = specialist or (lambda: without_units(network, removed))
-    measure, found = _measured(network, tensors_without, shelf or DataShelf())
+    measure, found = _measured(network, tensors_without, data or DataCache())
     outputs = [
         OutputWithout(
             name=output, before=before, after=after, reached=number in reached, own=(layers - 1, number) in units,
@@ -116,12 +116,12 @@ def reached_outputs(network: Network, units: Iterable[Unit]) -> set[int]:
 
 
 def _measured(
-    network: Network, tensors_without: Callable[[], Mapping[str, Tensor]], shelf: DataShelf
+    network: Network, tensors_without: Callable[[], Mapping[str, Tensor]], data: DataCache
 ) -> tuple[Measure | None, Measured]:
     if network.build is None or network.yardstick is None:
         nothing: list[float | None] = [None] * len(network.outputs)
         text = "Nothing can be measured here. Broken: a path leads from the module to the output."
         return None, Measured(nothing, nothing, text)
-    yardstick = network.yardstick(shelf)
+    yardstick = network.yardstick(data)
     whole, less = (network.build(tensors) for tensors in (network.tensors, tensors_without()))
     return yardstick.measure, measured(whole, less, yardstick)

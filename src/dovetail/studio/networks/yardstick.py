@@ -94,8 +94,8 @@ def of_data(data: HeldData, note: str = "") -> Yardstick:
 
     Examples
     --------
-    >>> from dovetail.studio.held_data import DataShelf
-    >>> of_data(DataShelf().get("digits")).text
+    >>> from dovetail.studio.held_data import DataCache
+    >>> of_data(DataCache().get("digits")).text
     'accuracy on each class of the test split of digits'
     """
     if data.task == "values":
@@ -222,7 +222,7 @@ def _multiplications(network: nn.Module, x: Tensor) -> int:
 def _logits(network: nn.Module, x: Tensor) -> Tensor:
     try:
         with torch.no_grad():
-            return torch.cat([network.eval()(part.float()) for part in x.split(_BATCH)])
+            return torch.cat([network.eval()(batch.float()) for batch in x.split(_BATCH)])
     except RuntimeError as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0][:160]
         raise DovetailError(

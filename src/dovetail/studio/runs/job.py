@@ -1,4 +1,4 @@
-"""The job of a recipe: `reproduce` in small. Cancelled and started again, it goes on where it was."""
+"""The job of a recipe: `reproduce` at smoke scale. Cancelled and started again, it goes on where it was."""
 
 from __future__ import annotations
 

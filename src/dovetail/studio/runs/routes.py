@@ -17,8 +17,8 @@ from ..folder import Listing
 from ..jobs import JobState
 from ..studio import StudioOf
 from .run_folder import find_run
-from .shelf import DamagedRun, MadeWith, RunState, Shelf
 from .shown import FigureFile, ShownTable, figures_of, read_figure, remarks_of
+from .studio_runs import DamagedRun, MadeWith, RunState, StudioRuns
 
 router = APIRouter(prefix="/api/runs", tags=["runs"])
 
@@ -63,7 +63,7 @@ class RecipeName(BaseModel):
 
 
 class RecipeRequest(BaseModel):
-    """A recipe to run in small; into ``runs/NAME-smoke`` if no folder is named."""
+    """A recipe to run at smoke scale; into ``runs/NAME-smoke`` if no folder is named."""
 
     recipe: str = Field(max_length=100)
     folder: str | None = Field(default=None, max_length=1_000)
@@ -74,7 +74,7 @@ def all_runs(studio: StudioOf) -> Runs:
     """Return all runs, and folders of audits and sculptures."""
     found = studio.folder.find((CONFIG, AUDIT, ".safetensors"))
     names = [file.name for file in found.files]
-    good, bad = studio.only(Shelf).runs(_named(found, CONFIG))
+    good, bad = studio.shared(StudioRuns).runs(_named(found, CONFIG))
     sculptures: dict[str, list[str]] = {}
     for name in names:
         if match := _SCULPTURE.fullmatch(name):
@@ -91,21 +91,21 @@ def all_runs(studio: StudioOf) -> Runs:
 @router.get("/run")
 def one_run(name: Name, studio: StudioOf) -> RunDetail:
     """Return all about one run."""
-    shelf = studio.only(Shelf)
+    runs = studio.shared(StudioRuns)
     run = find_run(studio.folder, name)
     return RunDetail(
-        state=shelf.state(run),
-        tables=shelf.tables(run),
+        state=runs.state(run),
+        tables=runs.tables(run),
         figures=figures_of(run),
         remarks=remarks_of(studio.folder, run),
-        made_with=shelf.made_with(run),
+        made_with=runs.made_with(run),
     )
 
 
 @router.get("/progress")
 def progress(name: Name, studio: StudioOf) -> RunState:
     """Return how far one run is."""
-    return studio.only(Shelf).state(find_run(studio.folder, name))
+    return studio.shared(StudioRuns).state(find_run(studio.folder, name))
 
 
 @router.get("/figure", response_class=Response)
@@ -122,7 +122,7 @@ def all_recipes() -> list[RecipeName]:
 
 @router.post("")
 def start(asked: RecipeRequest, studio: StudioOf) -> JobState:
-    """Start a recipe in small beside the server, or go on with it."""
+    """Start a recipe at smoke scale beside the server, or go on with it."""
     recipe = find_recipe(asked.recipe)
     name = asked.folder or default_folder(recipe, "smoke").as_posix()
     path = studio.folder.resolve(name)
@@ -133,7 +133,7 @@ def start(asked: RecipeRequest, studio: StudioOf) -> JobState:
     if is_worked_in(path):
         raise DovetailError(f"{name!r} is being worked in already; wait for it, or name another folder")
     settings = {"recipe": recipe.name, "run": name, "path": str(path)}
-    return studio.jobs.start("recipe", f"{recipe.name} in small", settings)
+    return studio.jobs.start("recipe", f"{recipe.name} at smoke scale", settings)
 
 
 def _named(found: Listing, file: str) -> list[str]:

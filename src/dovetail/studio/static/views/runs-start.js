@@ -1,4 +1,4 @@
-// Start a recipe in small beside the server, or go on with one that was cancelled.
+// Start a recipe at smoke scale beside the server, or go on with one that was cancelled.
 
 import { get, post } from "../js/api.js";
 import { clear, h, notice } from "../js/elements.js";

@@ -112,7 +112,7 @@ class MadeWith(BaseModel):
     seconds: float
 
 
-class Shelf:
+class StudioRuns:
     """The run folders of a studio; results that have not changed are not read again.
 
     Parameters
