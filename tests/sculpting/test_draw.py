@@ -176,23 +176,25 @@ def test_units_of_a_layer_do_not_touch(build: Callable[[], Hierarchy], unused: b
     hierarchy = build()
     layout = lay_out(hierarchy, unused=unused)
     for layer in range(len(hierarchy.sizes)):
-        blocks = [block for block in layout.blocks if block.layer == layer]
-        places = np.concatenate([np.stack([block.along, block.across], 1) for block in blocks])
-        radius = np.concatenate([np.full(len(block.units), 0.28 * block.pitch) for block in blocks])
+        stretches = [stretch for stretch in layout.stretches if stretch.layer == layer]
+        places = np.concatenate([np.stack([stretch.along, stretch.across], 1) for stretch in stretches])
+        radius = np.concatenate([np.full(len(stretch.units), 0.28 * stretch.pitch) for stretch in stretches])
         apart = np.hypot(*(places[:, None] - places).T)
         np.fill_diagonal(apart, np.inf)
         assert (apart > radius[:, None] + radius).all()
-        for one, two in combinations(blocks, 2):
+        for one, two in combinations(stretches, 2):
             assert one.box[1] <= two.box[0] + 1e-9 or two.box[1] <= one.box[0] + 1e-9
 
 
 def test_every_unit_has_one_place() -> None:
     hierarchy = digits()
-    found = [(block.layer, int(unit)) for block in lay_out(hierarchy).blocks for unit in block.units]
+    found = [(stretch.layer, int(unit)) for stretch in lay_out(hierarchy).stretches for unit in stretch.units]
     assert len(found) == len(set(found))
     assert set(found) == set().union(*hierarchy.modules)
     everything = [
-        (block.layer, int(unit)) for block in lay_out(hierarchy, unused=True).blocks for unit in block.units
+        (stretch.layer, int(unit))
+        for stretch in lay_out(hierarchy, unused=True).stretches
+        for unit in stretch.units
     ]
     assert len(everything) == len(set(everything)) == sum(hierarchy.sizes)
 
@@ -201,7 +203,7 @@ def test_modules_stand_where_edges_need_not_cross() -> None:
     swap = (np.array([[0, 0, 1], [0, 1, 0], [1, 0, 0]], bool),)
     apart = tuple(frozenset({(layer, unit)}) for layer in (0, 1) for unit in range(3))
     layout = lay_out(Hierarchy(swap, (), apart))
-    along = {(block.layer, int(block.units[0])): float(block.along[0]) for block in layout.blocks}
+    along = {(stretch.layer, int(stretch.units[0])): float(stretch.along[0]) for stretch in layout.stretches}
     assert all(abs(along[0, unit] - along[1, 2 - unit]) < 1e-3 for unit in range(3))
 
 
@@ -210,7 +212,7 @@ def test_units_in_a_module_stand_where_edges_need_not_cross() -> None:
     edges = (np.eye(9, dtype=bool)[mixed], np.eye(9, dtype=bool)[:, mixed])
     one = frozenset((layer, unit) for layer in range(3) for unit in range(9))
     layout = lay_out(Hierarchy(edges, (), (one,)))
-    assert [block.units.tolist() for block in layout.blocks] == [
+    assert [stretch.units.tolist() for stretch in layout.stretches] == [
         [*range(9)],
         np.argsort(mixed).tolist(),
         [*range(9)],

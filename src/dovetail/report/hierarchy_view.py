@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..plotting import GREY
-from ..sculpting.drawing.layout import Block, Layout, best_order, lay_out
+from ..sculpting.drawing.layout import Layout, Stretch, best_order, lay_out
 from ..sculpting.drawing.style import (
     checked_names,
     composition,
@@ -182,11 +182,13 @@ class _Drawing:
         across = max(8.0, min(_LARGEST_STEP, (USUAL_WIDTH - _LEFT - _RIGHT) / max(plain.length, 1.0)))
         rooms = [min((8 * len(name) + 10) / across, 4.0) for name in module_names]
         self.layout = lay_out(hierarchy, order=order, rooms=rooms)
-        self.blocks = [
-            [block for block in self.layout.blocks if block.module == module]
+        self.stretches = [
+            [stretch for stretch in self.layout.stretches if stretch.module == module]
             for module in range(len(hierarchy.modules))
         ]
-        self.radii = [_radius(blocks, name) for blocks, name in zip(self.blocks, module_names, strict=True)]
+        self.radii = [
+            _radius(stretches, name) for stretches, name in zip(self.stretches, module_names, strict=True)
+        ]
         self.step = min(max(across, self._least_step()), _WIDEST / max(self.layout.length, 1.0))
         heights = [middle for _, middle in sorted(_layer_middles(self.layout).items())]
         nearest = float(np.diff(heights).min()) if len(heights) > 1 else 1.0
@@ -200,20 +202,21 @@ class _Drawing:
     def y(self, across: float) -> float:
         return round(_ENDS + (self.layout.depth - across) * self.rise, 1)
 
-    def centre(self, blocks: list[Block]) -> tuple[float, float]:
+    def centre(self, stretches: list[Stretch]) -> tuple[float, float]:
         """Return the middle of a module, in steps: in its middle layer, or between its two middle layers."""
-        half = (len(blocks) - 1) // 2
-        middle = blocks[half : len(blocks) - half]
+        half = (len(stretches) - 1) // 2
+        middle = stretches[half : len(stretches) - half]
         if len(middle) == 2 and middle[1].layer != middle[0].layer + 1:
             middle = middle[:1]
-        along = np.mean([(block.along.min() + block.along.max()) / 2 for block in middle])
-        return float(along), float(np.mean([(block.box[2] + block.box[3]) / 2 for block in middle]))
+        along = np.mean([(stretch.along.min() + stretch.along.max()) / 2 for stretch in middle])
+        return float(along), float(np.mean([(stretch.box[2] + stretch.box[3]) / 2 for stretch in middle]))
 
     def _least_step(self) -> float:
         """Return how many pixels a step needs for closed modules side by side not to touch."""
         least = 0.0
         placed = [
-            (self.centre(blocks), radius) for blocks, radius in zip(self.blocks, self.radii, strict=True)
+            (self.centre(stretches), radius)
+            for stretches, radius in zip(self.stretches, self.radii, strict=True)
         ]
         for ((x0, y0), r0), ((x1, y1), r1) in combinations(placed, 2):
             if abs(y0 - y1) < 1 and x0 != x1:
@@ -223,7 +226,7 @@ class _Drawing:
     def units_and_edges(self, names: Names) -> dict[str, Any]:
         """Return a list for each thing that is known of a unit, and the edges as units: from, to, from, to."""
         members, places = self.hierarchy.membership, self.layout.places(self.hierarchy.sizes)
-        sizes = {block.layer: block.pitch * 0.28 * self.step for block in self.layout.blocks}
+        sizes = {stretch.layer: stretch.pitch * 0.28 * self.step for stretch in self.layout.stretches}
         units: dict[str, list[Any]] = {
             key: [] for key in ("layer", "number", "module", "x", "y", "radius", "name")
         }
@@ -245,9 +248,9 @@ class _Drawing:
 
     def module(self, number: int, name: str) -> dict[str, Any]:
         """Return what is known of a module."""
-        layers, blocks = len(self.hierarchy.sizes), self.blocks[number]
-        x, y = self.centre(blocks)
-        tagged = next((block for block in blocks if block.room), blocks[0])
+        layers, stretches = len(self.hierarchy.sizes), self.stretches[number]
+        x, y = self.centre(stretches)
+        tagged = next((stretch for stretch in stretches if stretch.room), stretches[0])
         return {
             "name": name,
             "text": composition(self.hierarchy.modules[number], layers),
@@ -257,34 +260,34 @@ class _Drawing:
             "units": len(self.hierarchy.modules[number]),
             "centre": [self.x(x), self.y(y)],
             "radius": self.radii[number],
-            "beside": round((min(block.box[1] for block in blocks) - x) * self.step, 1),
+            "beside": round((min(stretch.box[1] for stretch in stretches) - x) * self.step, 1),
             "tag": [self.x(tagged.box[0]) + 5, self.y((tagged.box[2] + tagged.box[3]) / 2)],
             "areas": [
                 _rounded([(self.x(along), self.y(across)) for along, across in corners])
                 for corners in self.layout.areas(number)
             ],
-            "ends": [self._end(block) for block in blocks if block.layer in (0, layers - 1)],
+            "ends": [self._end(stretch) for stretch in stretches if stretch.layer in (0, layers - 1)],
         }
 
-    def _end(self, block: Block) -> dict[str, Any]:
+    def _end(self, stretch: Stretch) -> dict[str, Any]:
         """Return where the names of a module's inputs or outputs go."""
         return {
-            "layer": block.layer,
-            "middle": self.x(float(block.along.min() + block.along.max()) / 2),
-            "width": round((block.box[1] - block.box[0]) * self.step, 1),
-            "depth": round((block.box[3] - block.box[2]) * self.rise, 1),
-            "pitch": round(block.pitch * self.step, 1),
-            "single": self.layout.lines[block.layer] == 1,
+            "layer": stretch.layer,
+            "middle": self.x(float(stretch.along.min() + stretch.along.max()) / 2),
+            "width": round((stretch.box[1] - stretch.box[0]) * self.step, 1),
+            "depth": round((stretch.box[3] - stretch.box[2]) * self.rise, 1),
+            "pitch": round(stretch.pitch * self.step, 1),
+            "single": self.layout.lines[stretch.layer] == 1,
         }
 
 
 def _layer_middles(layout: Layout) -> dict[int, float]:
-    return {block.layer: (block.box[2] + block.box[3]) / 2 for block in layout.blocks}
+    return {stretch.layer: (stretch.box[2] + stretch.box[3]) / 2 for stretch in layout.stretches}
 
 
-def _radius(blocks: list[Block], name: str) -> float:
+def _radius(stretches: list[Stretch], name: str) -> float:
     """Return how large a closed module is, in pixels; a short name fits into it."""
-    units = sum(len(block.units) for block in blocks)
+    units = sum(len(stretch.units) for stretch in stretches)
     return round(
         max(min(34.0, 11.0 + 2.0 * math.sqrt(units)), 4.0 * len(name) + 4 if len(name) < 5 else 0.0), 1
     )

@@ -13,7 +13,7 @@ import torch
 
 from ...data import BooleanTask, Dataset
 from ...population import Adam
-from ...sculpting import sculpt_seeds
+from ...sculpting import SculptSettings, sculpt_seeds
 from ...sculpting.pruning.grid import errors_allowed
 from ...sculpting.pruning.problem import problem_of
 from ...sculpting.pruning.repeated_trainer import RepeatedTrainer, TrainingSettings
@@ -24,10 +24,7 @@ from .settings import choices_of
 from .tasks import load_task, task_name, task_size
 from .trial_row import example_of, trial_of
 
-_OPTIONS = (
-    "unit_steps", "edge_steps", "threshold", "lr", "batch_size", "noise", "weight_decay",
-    "modularity_threshold", "merge_threshold",
-)  # fmt: skip
+_OPTIONS = [name for name in SculptSettings.model_fields if name not in ("hidden", "epochs")]
 
 _WIDE, _LEFT = 256, 1 / 6
 """Of hidden layers wider than this, so much is there on average while they are pruned; at the end, some 40 units."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ...errors import ShapeError, unknown_name
 from ...plotting import GREY
-from .layout import Block, Layout, Pixels, best_order, lay_out
+from .layout import Layout, Pixels, Stretch, best_order, lay_out
 from .sheet import LARGE, LINE, NAME_SIZE, SMALL, SPACE, TINY, Sheet, layer_middles
 from .style import (
     CROSSING_COLOUR,
@@ -209,11 +209,11 @@ def _draw_units(ax: Axes, sheet: Sheet, layout: Layout) -> None:
     """Draw the units of each module in each layer as circles that cannot touch, however large the axes are."""
     from matplotlib.collections import EllipseCollection
 
-    for block in layout.blocks:
-        if layout.picture and block.layer == 0:
+    for stretch in layout.stretches:
+        if layout.picture and stretch.layer == 0:
             continue
-        size = block.pitch * (0.7 if block.module == UNUSED else 0.56)
-        colour = {UNUSED: UNUSED_COLOUR, NO_MODULE: GREY}.get(block.module) or module_colour(block.module)
+        size = stretch.pitch * (0.7 if stretch.module == UNUSED else 0.56)
+        colour = {UNUSED: UNUSED_COLOUR, NO_MODULE: GREY}.get(stretch.module) or module_colour(stretch.module)
         fine = size * sheet.scale < 6  # points; a border would hide the circle
         ax.add_collection(
             EllipseCollection(
@@ -221,13 +221,13 @@ def _draw_units(ax: Axes, sheet: Sheet, layout: Layout) -> None:
                 size,
                 0,
                 units="xy",
-                offsets=sheet.points(np.stack([block.along, block.across], 1)),
+                offsets=sheet.points(np.stack([stretch.along, stretch.across], 1)),
                 offset_transform=ax.transData,
-                facecolors="white" if is_ring(block.module) else colour,
-                edgecolors=colour if is_ring(block.module) else "none" if fine else "white",
-                linewidths=(size * sheet.scale / 6 if is_ring(block.module) else 0.0 if fine else 0.8),
+                facecolors="white" if is_ring(stretch.module) else colour,
+                edgecolors=colour if is_ring(stretch.module) else "none" if fine else "white",
+                linewidths=(size * sheet.scale / 6 if is_ring(stretch.module) else 0.0 if fine else 0.8),
                 zorder=3,
-                gid=f"units-{block.layer}-{block.module + 1}",
+                gid=f"units-{stretch.layer}-{stretch.module + 1}",
             ),
             autolim=False,
         )
@@ -267,9 +267,9 @@ _FAINT = "#60646C"
 def write_texts(ax: Axes, sheet: Sheet, layout: Layout) -> None:
     """Write all names that the sheet has space for, the legend, the note in the corner and the title."""
     _write_ends(ax, sheet, layout.depth)
-    for block in layout.blocks:
-        if sheet.is_named(block):
-            _write_module_name(ax, sheet, block)
+    for stretch in layout.stretches:
+        if sheet.is_named(stretch):
+            _write_module_name(ax, sheet, stretch)
     if sheet.with_layer_names:
         _write_layer_names(ax, sheet, layout)
     if sheet.with_legend:
@@ -277,7 +277,7 @@ def write_texts(ax: Axes, sheet: Sheet, layout: Layout) -> None:
     if sheet.note:
         ax.annotate(sheet.note, (1, 0), xycoords="axes fraction", xytext=(-SPACE, SPACE), textcoords="offset points",
                     va="bottom", ha="right", size=TINY, color=_FAINT)  # fmt: skip
-    if not layout.blocks:
+    if not layout.stretches:
         _text(ax, (0.5, 0.5), "no unit is used", va="center", ha="center", transform=ax.transAxes)
     if sheet.title:
         ax.set_title(sheet.title, fontsize=LARGE, parse_math=False)
@@ -297,15 +297,15 @@ def _write_ends(ax: Axes, sheet: Sheet, depth: float) -> None:
             _text(ax, place, label.text, **options)
 
 
-def _write_module_name(ax: Axes, sheet: Sheet, block: Block) -> None:
+def _write_module_name(ax: Axes, sheet: Sheet, stretch: Stretch) -> None:
     from matplotlib.patheffects import withStroke
 
-    start, _, low, high = block.box
+    start, _, low, high = stretch.box
     place = sheet.xy(start + 2.5 / sheet.scale, (low + high) / 2)
     options = {"va": "center", "ha": "left"} if sheet.up else {"va": "top", "ha": "center"}
     halo = [withStroke(linewidth=2, foreground="white", alpha=0.8)]  # readable on top of lines
-    name = sheet.names[2][block.module]
-    _text(ax, place, name, weight="bold", color=_dark(block.module), path_effects=halo, **options)
+    name = sheet.names[2][stretch.module]
+    _text(ax, place, name, weight="bold", color=_dark(stretch.module), path_effects=halo, **options)
 
 
 def _write_layer_names(ax: Axes, sheet: Sheet, layout: Layout) -> None:

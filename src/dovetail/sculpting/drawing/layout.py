@@ -41,8 +41,8 @@ Group = tuple[int, NDArray[np.int64]]
 
 
 @dataclass(frozen=True)
-class Block:
-    """The units of one module in one layer.
+class Stretch:
+    """A stretch of a layer: the units of one module in it.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class Layout:
 
     Attributes
     ----------
-    blocks : tuple of Block
+    stretches : tuple of Stretch
         Layer by layer, in the order in which they stand.
     lines : tuple of int
         For each layer in how many lines its units are, unused ones apart.
@@ -86,7 +86,7 @@ class Layout:
         The area of the picture that the inputs make up, where they do.
     """
 
-    blocks: tuple[Block, ...]
+    stretches: tuple[Stretch, ...]
     lines: tuple[int, ...]
     length: float
     depth: float
@@ -95,16 +95,16 @@ class Layout:
     def places(self, sizes: Sequence[int]) -> list[NDArray[np.float64]]:
         """Return for each layer where its units stand, ``[units, 2]``; NaN for units that are not drawn."""
         found = [np.full((size, 2), np.nan) for size in sizes]
-        for block in self.blocks:
-            found[block.layer][block.units] = np.stack([block.along, block.across], 1)
+        for stretch in self.stretches:
+            found[stretch.layer][stretch.units] = np.stack([stretch.along, stretch.across], 1)
         return found
 
     def areas(self, module: int) -> list[list[tuple[float, float]]]:
         """Return the corners of a module's area, in one piece where its layers follow one another."""
         boxes = [
-            (block.layer, block.box)
-            for block in self.blocks
-            if block.module == module and not (self.picture and block.layer == 0)
+            (stretch.layer, stretch.box)
+            for stretch in self.stretches
+            if stretch.module == module and not (self.picture and stretch.layer == 0)
         ]
         pieces: list[list[Box]] = []
         for place, (layer, box) in enumerate(boxes):
@@ -150,7 +150,7 @@ def lay_out(
     >>> left = frozenset({(0, 0), (0, 1), (1, 0), (2, 0)})
     >>> right = frozenset({(0, 2), (0, 3), (1, 1), (2, 1)})
     >>> layout = lay_out(Hierarchy(edges, (), (left, right)))
-    >>> [(block.layer, block.module, block.along.round(2).tolist()) for block in layout.blocks[:3]]
+    >>> [(stretch.layer, stretch.module, stretch.along.round(2).tolist()) for stretch in layout.stretches[:3]]
     [(0, 0, [0.5, 1.5]), (0, 1, [2.8, 3.8]), (1, 0, [1.0])]
     """
     order = best_order(hierarchy, pixels) if order is None else order
@@ -171,18 +171,20 @@ def lay_out(
         ends.append((0.0, float(pixels[0].max() + 1) * size))
     start, end = min((first for first, _ in ends), default=0.0), max((last for _, last in ends), default=0.0)
     step = min(max(0.6, 0.3 + 0.08 * (end - start)), 16.0)
-    blocks: list[Block] = []
+    stretches: list[Stretch] = []
     height, picture = 0.0, None
     if pixels is not None and places is not None:
         height = float(pixels[1].max() + 1) * size
         picture = (ends[-1][0] - start, ends[-1][1] - start, 0.0, height)
         for module, units in rows[0].groups:
-            blocks.append(Block(0, module, units, places[0][units] - start, places[1][units], size, picture))
+            stretches.append(
+                Stretch(0, module, units, places[0][units] - start, places[1][units], size, picture)
+            )
         height += step
     for row in moving:
-        blocks += _blocks(row, start, height)
+        stretches += _stretches(row, start, height)
         height += row.depth + 2 * PAD + step
-    return Layout(tuple(blocks), tuple(row.lines for row in rows), end - start, height - step, picture)
+    return Layout(tuple(stretches), tuple(row.lines for row in rows), end - start, height - step, picture)
 
 
 def best_order(hierarchy: Hierarchy, pixels: Pixels | None = None) -> tuple[NDArray[np.int64], ...]:
@@ -215,7 +217,7 @@ def _pixel_size(pixels: Pixels, rest: float) -> float:
     return float(min(max(10.0, 0.6 * rest) / columns, 12.0 / lines))
 
 
-def _blocks(row: Row, start: float, height: float) -> list[Block]:
+def _stretches(row: Row, start: float, height: float) -> list[Stretch]:
     """Return the groups of a layer where they stand, in a drawing that begins at `start`, on a height."""
     found = []
     for number, (module, units) in enumerate(row.groups):
@@ -224,7 +226,7 @@ def _blocks(row: Row, start: float, height: float) -> list[Block]:
         box = (middle - half, middle + half, height, height + row.depth + 2 * PAD)
         across = across + height + PAD
         pitch, room = row.pitches[number], row.rooms[number]
-        found.append(Block(row.layer, module, units, along + middle, across, pitch, box, room))
+        found.append(Stretch(row.layer, module, units, along + middle, across, pitch, box, room))
     return found
 
 

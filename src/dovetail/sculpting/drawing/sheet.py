@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 
-from .layout import PAD, Block, Layout
+from .layout import PAD, Layout, Stretch
 from .style import UNUSED, composition, counted, layer_name
 
 if TYPE_CHECKING:
@@ -200,15 +200,15 @@ class Sheet:
     def _end_labels(self, layout: Layout, end: int, how: int) -> Labels:
         """Return the names of the inputs or of the outputs, or what takes less space."""
         layer = 0 if end == 0 else len(layout.lines) - 1
-        blocks = [block for block in layout.blocks if block.layer == layer]
+        stretches = [stretch for stretch in layout.stretches if stretch.layer == layer]
         if how == _NOTHING:
             return Labels((), False, 0.0)
         if how == _COUNTS:
             what = "output" if end else "input"
-            return group_labels(blocks, self.names[2], what, self.scale, layout.length, along=self.up)
+            return group_labels(stretches, self.names[2], what, self.scale, layout.length, along=self.up)
         if layout.lines[layer] > 1 or (layout.picture and end == 0):
             return Labels((), False, 0.0, complete=False)
-        return unit_labels(blocks, self.names[end], self.scale, along=self.up and how == _FLAT)
+        return unit_labels(stretches, self.names[end], self.scale, along=self.up and how == _FLAT)
 
     def _margins(self, depths: list[float]) -> tuple[float, float, float, float]:
         """Return the points needed at the left, right, bottom and top of the network."""
@@ -235,17 +235,17 @@ class Sheet:
             for name, module in zip(self.names[2], self.hierarchy.modules, strict=True)
         ]
 
-    def is_named(self, block: Block) -> bool:
-        """Return whether the name of a block's module stands in it."""
-        if block.module < 0 or not block.room:
+    def is_named(self, stretch: Stretch) -> bool:
+        """Return whether the name of a stretch's module stands in it."""
+        if stretch.module < 0 or not stretch.room:
             return False
-        width = text_width(self.names[2][block.module], bold=True)
+        width = text_width(self.names[2][stretch.module], bold=True)
         if self.up:
-            return width < (block.room + PAD / 2) * self.scale
-        return block.room * self.scale > LINE - 3 and width < (2 * PAD + 0.6) * self.scale
+            return width < (stretch.room + PAD / 2) * self.scale
+        return stretch.room * self.scale > LINE - 3 and width < (2 * PAD + 0.6) * self.scale
 
     def _all_modules_named(self, layout: Layout) -> bool:
-        named = {block.module for block in layout.blocks if self.is_named(block)}
+        named = {stretch.module for stretch in layout.stretches if self.is_named(stretch)}
         for labels in self.labels:
             named |= {label.module for label in labels.labels if label.group}
         return named.issuperset(range(len(self.hierarchy.modules)))
@@ -263,7 +263,7 @@ class Sheet:
 
 def layer_middles(layout: Layout) -> list[tuple[int, float]]:
     """Return the layers that have something in them, and the middle of each across the drawing."""
-    boxes = {block.layer: block.box for block in layout.blocks}
+    boxes = {stretch.layer: stretch.box for stretch in layout.stretches}
     return [(layer, (box[2] + box[3]) / 2) for layer, box in sorted(boxes.items())]
 
 
@@ -283,12 +283,12 @@ def text_width(text: str, size: float = NAME_SIZE, bold: bool = False) -> float:
     return float(text_to_path.get_text_width_height_descent(text, font, ismath=False)[0])
 
 
-def unit_labels(blocks: Sequence[Block], names: Sequence[str], scale: float, along: bool) -> Labels:
+def unit_labels(stretches: Sequence[Stretch], names: Sequence[str], scale: float, along: bool) -> Labels:
     """Return the names of all used units of a layer; they are not complete when they do not fit.
 
     Parameters
     ----------
-    blocks : sequence of Block
+    stretches : sequence of Stretch
         The units.
     names : sequence of str
         The names of all units of the layer.
@@ -300,15 +300,15 @@ def unit_labels(blocks: Sequence[Block], names: Sequence[str], scale: float, alo
     Examples
     --------
     >>> import numpy as np
-    >>> block = Block(0, 0, np.arange(2), np.array([0.5, 1.5]), np.zeros(2), 1.0, (0, 2, 0, 1))
-    >>> [unit_labels([block], ["long name", "another one"], 30, along).complete for along in (True, False)]
+    >>> stretch = Stretch(0, 0, np.arange(2), np.array([0.5, 1.5]), np.zeros(2), 1.0, (0, 2, 0, 1))
+    >>> [unit_labels([stretch], ["long name", "another one"], 30, along).complete for along in (True, False)]
     [False, True]
     """
     found = [
-        Label(names[unit], float(place), block.module)
-        for block in blocks
-        if block.module != UNUSED
-        for unit, place in zip(block.units, block.along, strict=True)
+        Label(names[unit], float(place), stretch.module)
+        for stretch in stretches
+        if stretch.module != UNUSED
+        for unit, place in zip(stretch.units, stretch.along, strict=True)
     ]
     found.sort(key=lambda label: label.along)
     places = np.array([label.along for label in found]) * scale
@@ -319,7 +319,7 @@ def unit_labels(blocks: Sequence[Block], names: Sequence[str], scale: float, alo
 
 
 def group_labels(
-    blocks: Sequence[Block],
+    stretches: Sequence[Stretch],
     names: Sequence[str],
     what: str,
     scale: float,
@@ -330,7 +330,7 @@ def group_labels(
 
     Parameters
     ----------
-    blocks : sequence of Block
+    stretches : sequence of Stretch
         The units.
     names : sequence of str
         The names of all modules.
@@ -346,21 +346,21 @@ def group_labels(
     Examples
     --------
     >>> import numpy as np
-    >>> block = Block(0, 0, np.arange(402), np.arange(402) / 9, np.zeros(402), 0.1, (0, 45, 0, 1))
-    >>> group_labels([block], ["left"], "input", 20, 50, along=True).labels[0].text
+    >>> stretch = Stretch(0, 0, np.arange(402), np.arange(402) / 9, np.zeros(402), 0.1, (0, 45, 0, 1))
+    >>> group_labels([stretch], ["left"], "input", 20, 50, along=True).labels[0].text
     'left: 402 inputs'
     """
-    shown = [block for block in blocks if block.module >= 0]
-    shown.sort(key=lambda block: float(block.along.mean()))
-    texts = [f"{names[block.module]}: {counted(len(block.units), what)}" for block in shown]
-    middles = [float(block.along.min() + block.along.max()) / 2 * scale for block in shown]
+    shown = [stretch for stretch in stretches if stretch.module >= 0]
+    shown.sort(key=lambda stretch: float(stretch.along.mean()))
+    texts = [f"{names[stretch.module]}: {counted(len(stretch.units), what)}" for stretch in shown]
+    middles = [float(stretch.along.min() + stretch.along.max()) / 2 * scale for stretch in shown]
     widths = [text_width(text) + 8 for text in texts]
     placed = (
         _in_lines(middles, widths, length * scale) if along else _one_below_another(middles, length * scale)
     )
     found = [
-        Label(text, place[0] / scale, block.module, True, place[1])
-        for text, block, place in zip(texts, shown, placed, strict=True)
+        Label(text, place[0] / scale, stretch.module, True, place[1])
+        for text, stretch, place in zip(texts, shown, placed, strict=True)
         if place is not None
     ]
     lines = 1 + max((label.line for label in found), default=-1)
