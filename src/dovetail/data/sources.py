@@ -134,23 +134,18 @@ def _retrieve(source: Source, download: Download, cache: Path, by_hand: str) -> 
         retry_if_failed=_RETRIES,
     )
     unpacked = cache / f"unpacking-{secrets.token_hex(4)}"
-    try:
-        if not source.archive_folder:
-            store.fetch(download.file, downloader=pooch.HTTPDownloader(progressbar=bar))
-            return
+    unpack = None
+    if source.archive_folder:
         members = [f"{source.archive_folder}/{file}" for file in source.files]
-        extract = pooch.Unzip if download.file.endswith(".zip") else pooch.Untar
-        store.fetch(
-            download.file,
-            downloader=pooch.HTTPDownloader(progressbar=bar),
-            processor=extract(members, unpacked.name),
-        )
-        target = cache / source.archive_folder
-        # Another process may have unpacked the same archive meanwhile; what it put there is just as good.
-        if not source.complete_in(cache):
-            shutil.rmtree(target, ignore_errors=True)
-            (unpacked / source.archive_folder).rename(target)
-        (cache / download.file).unlink(missing_ok=True)
+        unpack = (pooch.Unzip if download.file.endswith(".zip") else pooch.Untar)(members, unpacked.name)
+    try:
+        store.fetch(download.file, unpack, pooch.HTTPDownloader(progressbar=bar))
+        if unpack:
+            # Another process may have unpacked the same archive meanwhile; what it put there is just as good.
+            if not source.complete_in(cache):
+                shutil.rmtree(cache / source.archive_folder, ignore_errors=True)
+                (unpacked / source.archive_folder).rename(cache / source.archive_folder)
+            (cache / download.file).unlink(missing_ok=True)
     except (OSError, ValueError) as error:
         if isinstance(error, OSError) and not _is_of_network(error):
             raise
