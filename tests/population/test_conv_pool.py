@@ -21,9 +21,9 @@ from torch.fx.experimental.proxy_tensor import make_fx
 
 from dovetail.nets import net_builder
 from dovetail.population import Population
-from dovetail.population.forward import MemberOperations
 from dovetail.population.ops import conv_pool
 from dovetail.population.ops.conv_pool import conv_pool2d
+from dovetail.population.ops.rules import MemberOperations
 from dovetail.population.trace import _record, traced
 
 from .helpers import DEVICES, images

@@ -13,9 +13,10 @@ from torch import Tensor, nn
 from torch.func import vmap
 
 from dovetail.population import Noise, member_keys
-from dovetail.population.forward import MemberOperations, linear
+from dovetail.population.ops.linear import linear
 from dovetail.population.ops.patches import patch_conv2d
 from dovetail.population.ops.pooling import max_pool2d_apart
+from dovetail.population.ops.rules import MemberOperations
 
 
 def agree(ours: Callable[..., Tensor], theirs: Callable[..., Tensor], *inputs: Tensor) -> None:

@@ -12,10 +12,11 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental.proxy_tensor import make_fx
 
 from dovetail.errors import TrainingError
-from dovetail.population import Population, forward
-from dovetail.population.forward import MemberOperations, lone_conv2d
-from dovetail.population.mapping import over_members
-from dovetail.population.ops import pooling
+from dovetail.population import Population
+from dovetail.population.forward import over_members
+from dovetail.population.ops import convolution, pooling
+from dovetail.population.ops.convolution import lone_conv2d
+from dovetail.population.ops.rules import MemberOperations
 
 from .helpers import DEVICES, cnn, distance, dropout_mlp, images, mlp, normed_cnn
 
@@ -99,12 +100,14 @@ def test_which_convolutions_are_alone(
         with MemberOperations():
             return F.max_pool2d(F.conv2d(x, weight, padding=1), 2)
 
-    monkeypatch.setattr(forward, "lone_conv2d", noted)
+    monkeypatch.setattr(convolution, "lone_conv2d", noted)
     monkeypatch.setattr(pooling, "has_triton", lambda: True)
     kernels = (members, 32, 16, 3, 3) if own_kernel else (32, 16, 3, 3)
     with FakeTensorMode():  # CUDA without a device
         x, weight = torch.empty(members, 4, 16, 8, 8, device="cuda"), torch.empty(kernels, device="cuda")
-        recorded = make_fx(over_members(convolve, members, (0, 0 if own_kernel else None)))(x, weight)
+        recorded = make_fx(over_members(convolve, members, (0, 0 if own_kernel else None), device=x.device))(
+            x, weight
+        )
     assert calls == [(4, 16, 8, 8)] * alone
     pooled = torch.ops.dovetail.max_pool.default in {node.target for node in recorded.graph.nodes}
     assert pooled != alone  # torch's own pooling takes the layout as it is

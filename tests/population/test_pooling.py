@@ -17,9 +17,9 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.func import grad, vmap
 from torch.fx.experimental.proxy_tensor import make_fx
 
-from dovetail.population.forward import MemberOperations
 from dovetail.population.ops import pooling
 from dovetail.population.ops.pooling import max_pool, max_pool2d_apart, spread
+from dovetail.population.ops.rules import MemberOperations
 from dovetail.population.trace import traced
 
 from .helpers import DEVICES

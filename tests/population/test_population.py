@@ -422,7 +422,7 @@ def test_a_population_too_large_for_the_gpu_is_kept_in_main_memory(monkeypatch: 
     results = []
     for place in ("cuda", "cpu"):
         monkeypatch.setattr(
-            "dovetail.population.members.storage_for", lambda *_, place=place: torch.device(place)
+            "dovetail.population.population.storage_for", lambda *_, place=place: torch.device(place)
         )
         population = Population(mlp, range(5), device="cuda").set_masks({"1.weight": torch.rand(32, 64) > 0})
         population.fit(images(50), images(20, seed=1), epochs=2, at_once=2, progress=False)

@@ -17,7 +17,7 @@ from ..errors import SpecError, unknown_name
 from ..graph.graph import Floats, Indices, NetworkGraph
 from ..graph.layers import Norm
 from ..graph.network_graph import Convention, network_graph
-from ..population.progress import FitProgress
+from ..population.progress import ProgressBar
 from .checks import whole_number
 from .doubts import doubts
 from .null import Null, Shuffle, Shuffles, verdict
@@ -125,7 +125,7 @@ def clusterability(
         return cutter.cut(copies.draw(rng), (seed, 2, number), copy=True).ncut
 
     null = np.zeros(shuffles)
-    with FitProgress("shuffled copies", shuffles, show=progress, unit="copies") as bar:
+    with ProgressBar("shuffled copies", shuffles, show=progress, unit="copies") as bar:
         if on_null is not None:
             on_null(Null(first.ncut, null[:0]))
         others = list(in_threads(again, stability))

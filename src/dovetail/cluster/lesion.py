@@ -17,7 +17,7 @@ from ..graph.layers import Reading
 from ..graph.network_graph import network_graph, nodes_of_units
 from ..graph.read import read_network
 from ..graph.trace import plain_module
-from ..population.progress import FitProgress
+from ..population.progress import ProgressBar
 from .ablation import check_fits, correct_by_class
 from .checks import whole_number
 
@@ -104,7 +104,7 @@ def lesion(
         draws = enough_draws(int(labels.max(initial=-1)) + 1)
     sets = matched_sets(labels, graph, lesioned, (connected | (labels >= 0)) & lesioned, draws, seed)
     keep = np.concatenate([np.ones((1, len(graph)), dtype=bool), ~sets.reshape(-1, len(graph))])
-    with FitProgress("lesions", len(keep) * len(split), show=progress, unit="samples") as bar:
+    with ProgressBar("lesions", len(keep) * len(split), show=progress, unit="samples") as bar:
         correct, samples = correct_by_class(
             network, reading, node_of, keep, split, rows=batch_size, advance=bar.advance
         )

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 
 from ..errors import DovetailError
-from ..population.progress import FitProgress
+from ..population.progress import ProgressBar
 from ..recipes import Comparison, Finished, Recipe, Table, Unit, find_recipe
 from ..recipes.recipe import Scale, check_scale
 from .costs import unit_seconds
@@ -172,7 +172,7 @@ def _watched(engine: Engine, units: Sequence[Unit], title: str, *, show: bool) -
     if len(engine.places) > 1:
         units = sorted(units, key=lambda unit: -seconds[unit])
     total = sum(seconds.values())
-    bar = FitProgress(title, _FULL, show=show, unit=None, steady=True)
+    bar = ProgressBar(title, _FULL, show=show, unit=None, steady=True)
     with bar, closing(engine.run(units)) as outcomes:  # type: ignore[type-var]
         done = failed = 0
         for outcome in outcomes:

@@ -1,9 +1,9 @@
-"""Many networks of one architecture as stacked tensors: build, train and measure them together.
+"""Populations: many networks of one architecture as stacked tensors, built, trained and measured together.
 
-`Population` is the way in. Under it, from the data to the weights: `order` (who sees which sample when),
-`forward` (one network's pass, worded to stack well), `step` and `steppers` (one training step of a stack),
-`trainer` (epochs, best checkpoints, early leavers), `memory` (how many at once).
-`README.md` says why it is built this way.
+`Population` is the way in. Under it, from the data to the weights: `order` (who sees which sample when), `forward` (one
+network's pass in a fixed mode), `ops` (operations worded to stack well), `step` and `optim` (one training step of a
+stack), `fit` (the training loop: epochs, best checkpoints, early leavers), `memory` (how many at once). `README.md`
+says why it is built this way.
 """
 
 from .batch_norm import recompute_batch_norm
@@ -12,9 +12,9 @@ from .history import History
 from .objectives import bit_accuracy, bit_cross_entropy, class_accuracy, cross_entropy, squared_error
 from .optim import SGD, Adam
 from .order import epoch_order
-from .plan import StepContext
 from .population import Population
 from .random import Noise, member_keys
+from .step import StepContext
 
 __all__ = [
     "SGD",

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, TypeVar
 
 import torch
@@ -12,7 +11,7 @@ from torch.func import vmap
 from torch.nn.modules.batchnorm import _BatchNorm
 
 from ..errors import ShapeError
-from .forward import member_forward
+from .forward import Forward, statistics_layers
 from .stack import Tensors
 from .trace import clear_errors
 
@@ -27,17 +26,12 @@ def has_batch_norm(network: nn.Module) -> bool:
     return any(isinstance(module, _BatchNorm) for module in network.modules())
 
 
-def _layers(network: nn.Module) -> list[_BatchNorm]:
-    """Return the layers that keep running statistics."""
-    return [m for m in network.modules() if isinstance(m, _BatchNorm) and m.track_running_stats]
-
-
 def recompute_batch_norm(network: Network, x: Tensor, *, batch_size: int = 512) -> Network:
     """Set the running statistics of every batch-norm layer to the averages over the given inputs.
 
     Training leaves exponential averages of past weights' statistics; a sum of networks has none that fit at
     all. This replaces them by the average, over batches of ``x``, of the batch statistics under the present
-    weights. Weights do not change. A network without batch norm is left as it is.
+    weights. Weights and modes do not change. A network without batch norm is left as it is.
 
     Parameters
     ----------
@@ -63,27 +57,36 @@ def recompute_batch_norm(network: Network, x: Tensor, *, batch_size: int = 512) 
     """
     if len(x) < 2:
         raise ShapeError(f"batch-norm statistics need at least 2 samples, not {len(x)}")
-    if isinstance(network, nn.Module):
-        for layer in _layers(network):
-            layer.reset_running_stats()
-        average_statistics(network, network, x, batch_size)
-    else:
+    if not isinstance(network, nn.Module):
         network.recompute_batch_norm(x, batch_size=batch_size)
+        return network
+    for layer in statistics_layers(network):
+        layer.reset_running_stats()
+    with torch.no_grad():
+        for batch, forward in _passes(network, x, batch_size):
+            forward.as_it_is(batch)
     return network
 
 
-def average_stacked(
-    template: nn.Module, params: Tensors, buffers: Tensors, x: Tensor, batch_size: int
+def recompute_stacked(
+    network: nn.Module, params: Tensors, buffers: Tensors, x: Tensor, batch_size: int
 ) -> None:
     """Recompute the statistics in the buffers of a stack, in place."""
-
-    def forward(batch: Tensor) -> object:
-        with clear_errors():
-            return vmap(lambda p, b: member_forward(template, p, b, batch, None))(params, buffers)
-
     for name, buffer in buffers.items():
         _reset_(name, buffer)
-    average_statistics(template, forward, x, batch_size)
+    with torch.no_grad(), clear_errors():
+        for batch, forward in _passes(network, x, batch_size):
+            vmap(lambda p, b, batch=batch, forward=forward: forward(p, b, batch))(params, buffers)
+
+
+def _passes(network: nn.Module, x: Tensor, batch_size: int) -> Iterator[tuple[Tensor, Forward]]:
+    """Yield batches, each with the pass that takes its statistics into an average over all samples so far."""
+    if not statistics_layers(network):
+        return
+    seen = 0
+    for batch in _batches(x, batch_size):
+        seen += len(batch)
+        yield batch, Forward(network, "statistics", momentum=len(batch) / seen)
 
 
 def _reset_(name: str, buffer: Tensor) -> None:
@@ -91,37 +94,6 @@ def _reset_(name: str, buffer: Tensor) -> None:
     first = {"running_mean": 0, "running_var": 1, "num_batches_tracked": 0}.get(name.rpartition(".")[2])
     if first is not None:
         buffer.fill_(first)
-
-
-def average_statistics(
-    network: nn.Module, forward: Callable[[Tensor], object], x: Tensor, batch_size: int
-) -> None:
-    """Run batches through ``forward``, which calls ``network``, with its layers set to average statistics."""
-    seen = 0
-    with torch.no_grad(), _gathering(network) as layers:
-        for batch in _batches(x, batch_size) if layers else []:
-            seen += len(batch)
-            for layer in layers:
-                layer.momentum = len(batch) / seen  # a running average in which every sample weighs the same
-            forward(batch)
-
-
-@contextmanager
-def _gathering(network: nn.Module) -> Iterator[list[_BatchNorm]]:
-    """Put only the batch-norm layers into training mode (no dropout noise), and everything back afterwards."""
-    modes = [(module, module.training) for module in network.modules()]
-    layers = _layers(network)
-    momenta = [layer.momentum for layer in layers]
-    try:
-        network.eval()
-        for layer in layers:
-            layer.train()
-        yield layers
-    finally:
-        for layer, momentum in zip(layers, momenta, strict=True):
-            layer.momentum = momentum
-        for module, training in modes:
-            module.training = training
 
 
 def _batches(x: Tensor, batch_size: int) -> list[Tensor]:

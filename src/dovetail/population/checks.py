@@ -1,47 +1,63 @@
-"""Refuse at the border what could only fail later, naming the value."""
+"""Checks at the border: what could only fail later is refused, naming the value."""
 
 from __future__ import annotations
 
 import inspect
 import operator
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import torch
 from torch import Tensor
 
-from ..data.dataset import Split, is_finite
+from ..data.dataset import Split, Task, is_finite
 from ..errors import ShapeError, SpecError, TrainingError, unknown_name
 from .objectives import Objective
 from .stack import Tensors
 
 if TYPE_CHECKING:
-    from .plan import Penalty, Training
+    from .fit import FitPlan
+    from .step import Penalty
 
 
-def check_training(
-    training: Training, train: Split, val: Split | None, *, batch_norm: bool, subsets: Sequence[Tensor] | None
-) -> None:
+def check_fit(plan: FitPlan, *, batch_norm: bool, subsets: Sequence[Tensor] | None) -> None:
     """Refuse a fit that cannot work."""
-    for name, value in (("epochs", training.epochs), ("batch_size", training.batch_size)):
+    for name, value in (("epochs", plan.epochs), ("batch_size", plan.batch_size)):
         check_count(name, value)
-    if val is None and (
-        training.patience is not None or training.goal is not None or training.monitor != "loss"
-    ):
+    if plan.val is None and (plan.patience is not None or plan.goal is not None or plan.monitor != "loss"):
         raise TrainingError("patience, goal and monitor need a validation split; pass val=")
-    if training.patience is not None:
-        check_count("patience", training.patience)
-    if training.monitor not in {"loss", *training.metrics}:
-        raise unknown_name("score to monitor", training.monitor, ["loss", *training.metrics])
+    if plan.patience is not None:
+        check_count("patience", plan.patience)
+    if plan.monitor not in {"loss", *plan.metrics}:
+        raise unknown_name("score to monitor", plan.monitor, ["loss", *plan.metrics])
     if batch_norm and subsets is not None:
         raise TrainingError(
             "subsets fill up short batches, which would enter batch-norm statistics; leave one out"
         )
-    if batch_norm and (training.batch_size == 1 or len(train) % training.batch_size == 1):
+    if batch_norm and (plan.batch_size == 1 or len(plan.train) % plan.batch_size == 1):
         raise TrainingError(
-            f"{len(train)} samples in batches of {training.batch_size} leave a batch of one, on which batch norm is "
+            f"{len(plan.train)} samples in batches of {plan.batch_size} leave a batch of one, on which batch norm is "
             "undefined; use another batch_size"
         )
+
+
+def check_metrics(metrics: Mapping[str, Objective]) -> Mapping[str, Objective]:
+    """Refuse metrics that bear the objective's names."""
+    for name in {"loss", "train_loss"} & set(metrics):
+        raise TrainingError(f"a metric cannot be called {name!r}, which is what the objective gives")
+    return metrics
+
+
+def check_task(task: Task | None, target: Tensor) -> Task | None:
+    """Refuse a task that targets of this kind cannot be."""
+    if task is None:
+        return None
+    if task not in get_args(Task):
+        raise unknown_name("task", task, get_args(Task))
+    if (task == "classes") == target.is_floating_point():
+        kind = "need class ids, whole numbers (y.long())" if task == "classes" else "need numbers (y.float())"
+        raise TrainingError(f"targets of task {task!r} {kind}; these are {target.dtype}")
+    return task
 
 
 def check_count(name: str, value: int) -> None:

@@ -1,4 +1,4 @@
-"""Measure all members of a stack on a split in one pass."""
+"""Evaluation: all members of a stack measured on a split in one pass."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from torch import Tensor, nn
 from torch.func import vmap
 
 from ..data.dataset import Split
-from .forward import member_forward
-from .mapping import over_members
+from .forward import Forward, over_members
 from .objectives import Objective, one_per_sample, with_per_member
 from .stack import Tensors
 from .trace import clear_errors, traced
@@ -26,7 +25,7 @@ class Evaluator:
 
     Parameters
     ----------
-    template : nn.Module
+    network : nn.Module
         The networks' code.
     functions : mapping of str to Objective
         What to measure; NaN marks a sample that a function does not count.
@@ -34,8 +33,9 @@ class Evaluator:
         Samples per pass.
     """
 
-    def __init__(self, template: nn.Module, functions: Mapping[str, Objective], batch_size: int) -> None:
-        self._template, self._functions, self.batch_size = template, dict(functions), batch_size
+    def __init__(self, network: nn.Module, functions: Mapping[str, Objective], batch_size: int) -> None:
+        self._forward = Forward(network, "eval")
+        self._functions, self.batch_size = dict(functions), batch_size
         self._sums = traced(self._batch_sums)
 
     def __call__(
@@ -51,7 +51,6 @@ class Evaluator:
         ``per_member`` holds the members' own parameters for the functions; ``targets``, if given, ``[members, samples,
         ...]``, stand in for the split's.
         """
-        self._template.eval()
         total: Tensor | int = 0
         for start in range(0, len(split), self.batch_size):
             part = slice(start, start + self.batch_size)
@@ -76,7 +75,7 @@ class Evaluator:
         is_loss = torch.tensor([[name == "loss"] for name in self._functions], device=x.device)
 
         def one(params: Tensors, buffers: Tensors, target: Tensor, per_member: Tensors) -> Tensor:
-            logits = member_forward(self._template, params, buffers, x, None)
+            logits = self._forward(params, buffers, x)
             values = torch.stack([self._values(name, logits, target, per_member) for name in self._functions])
             # Metrics leave samples out by NaN; a loss that is NaN must stay NaN.
             counted = ~values.isnan() | is_loss
@@ -86,7 +85,9 @@ class Evaluator:
 
         with torch.no_grad():
             members = len(next(iter(params.values())))
-            mapped = over_members(one, members, (0, 0, 0 if own_target else None, 0), out_dim=2)
+            mapped = over_members(
+                one, members, (0, 0, 0 if own_target else None, 0), out_dim=2, device=x.device
+            )
             return mapped(params, buffers, target, per_member)
 
     def _values(self, name: str, logits: Tensor, target: Tensor, per_member: Tensors) -> Tensor:
@@ -128,9 +129,8 @@ class Scores:
         return pd.DataFrame({"seed": self.seeds, **columns}).rename_axis("member")
 
 
-def predict(template: nn.Module, params: Tensors, buffers: Tensors, x: Tensor, batch_size: int) -> Tensor:
+def predict(network: nn.Module, params: Tensors, buffers: Tensors, x: Tensor, batch_size: int) -> Tensor:
     """Return the outputs of every member for every sample, ``[members, samples, outputs]``."""
-    template.eval()
-    forward = vmap(lambda p, b, part: member_forward(template, p, b, part, None), in_dims=(0, 0, None))
+    forward = vmap(Forward(network, "eval"), in_dims=(0, 0, None))
     with torch.no_grad(), clear_errors():
         return torch.cat([forward(params, buffers, part) for part in x.split(batch_size)], 1)

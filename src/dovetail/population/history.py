@@ -1,4 +1,4 @@
-"""What happened during a fit, epoch by epoch and member by member."""
+"""History of a fit: what happened, epoch by epoch and member by member."""
 
 from __future__ import annotations
 
@@ -48,6 +48,15 @@ class History:
         values = {name: torch.full((epochs, members), torch.nan, dtype=torch.float64) for name in names}
         zeros = torch.zeros(members, dtype=torch.int64)
         return cls(seeds, values, zeros, zeros - 1, zeros.bool())
+
+    def add(
+        self, epoch: int, members: Tensor, values: dict[str, Tensor], live: Tensor, diverged: Tensor
+    ) -> None:
+        """Take in an epoch of some members: what was measured of those still live, and who diverged in it."""
+        for name, value in values.items():
+            self.values[name][epoch, members[live]] = value[live]
+        self.epochs[members[live]] = epoch + 1
+        self.diverged[members[diverged]] = True
 
     def __getitem__(self, name: str) -> Tensor:
         return self.values[name]

@@ -1,4 +1,4 @@
-"""How many members train at once: what one costs, and what the device holds.
+"""Memory: what a member costs, what the device holds, and so how many train and are evaluated at once.
 
 The numbers behind it. A training member needs its parameters about six times over (weights, gradients, the
 optimizer's tensors, the best checkpoint, a temporary), a byte per weight for its mask, and about twice the
@@ -6,7 +6,8 @@ activations that autograd saves (the other half are gradients and temporaries). 
 the network itself.
 
 On a GPU the limit is its free memory. On a CPU it is `CPU_WORKING_SET`: larger stacks no longer get faster,
-and past the caches they get slower (docs/performance.md).
+and past the caches they get slower (docs/performance.md). There all numbers depend on the network alone, not on how
+many members there are: the last bits of a product may depend on how many samples it is over.
 """
 
 from __future__ import annotations
@@ -18,12 +19,16 @@ from torch import Tensor, nn
 
 from ..errors import ShapeError, memory_is_full
 from ..nets import keep_random_state
+from .ops.rules import MemberNoise
+from .random import Noise, member_keys
 
 CPU_WORKING_SET = 128 * 2**20
 """Bytes that a stack may occupy while it trains on a CPU."""
 
 _GPU_SHARE = 0.8
-_EVALUATION = {"cpu": 64 * 2**20, "cuda": 2 * 2**30}
+_GPU_EVALUATION = 2 * 2**30
+_CPU_EVALUATION = 64 * 2**20
+_CPU_EVALUATION_MOST = 512 * 2**20
 
 
 @dataclass(frozen=True)
@@ -44,9 +49,9 @@ class MemberCost:
     sample: int
     outputs: int
 
-    def training(self, batch_size: int, optimizer_slots: int) -> int:
+    def training(self, batch_size: int, optimizer_tensors: int) -> int:
         """Return the bytes of one member in training."""
-        return int(self.params * (4.25 + optimizer_slots)) + 2 * self.sample * batch_size
+        return int(self.params * (4.25 + optimizer_tensors)) + 2 * self.sample * batch_size
 
 
 def measure_cost(network: nn.Module, x: Tensor) -> MemberCost:
@@ -61,7 +66,12 @@ def measure_cost(network: nn.Module, x: Tensor) -> MemberCost:
 
     sample = torch.cat([x[:1], x[:1]])
     try:
-        with keep_random_state(), torch.autograd.graph.saved_tensors_hooks(note, lambda t: t):
+        # Noise of a member's kind: torch's would be drawn from the generator that all threads share.
+        with (
+            keep_random_state(),
+            MemberNoise(Noise(member_keys([0])[0])),
+            torch.autograd.graph.saved_tensors_hooks(note, lambda t: t),
+        ):
             out = network.train()(sample)
     except (RuntimeError, ValueError, IndexError, TypeError) as error:
         if memory_is_full(error):
@@ -83,19 +93,26 @@ def storage_for(params: int, device: torch.device) -> torch.device:
     return torch.device("cpu") if crowded else device
 
 
-def members_at_once(cost: MemberCost, batch_size: int, optimizer_slots: int, device: torch.device) -> int:
+def members_at_once(cost: MemberCost, batch_size: int, optimizer_tensors: int, device: torch.device) -> int:
     """Return how many members to train together on a device (at least one)."""
-    # On a CPU the same number whatever else is running: how many train together can decide the last bits of a sum.
     budget = int(free_memory(device) * _GPU_SHARE) if device.type == "cuda" else CPU_WORKING_SET
-    most = max(1, budget // cost.training(batch_size, optimizer_slots))
+    most = max(1, budget // cost.training(batch_size, optimizer_tensors))
     if device.type == "cpu":
         most = max(1, most - most % torch.get_num_threads())  # products share members out to threads
     return most
 
 
 def evaluation_batch(cost: MemberCost, members: int, device: torch.device) -> int:
-    """Return how many samples to evaluate in one pass of a stack."""
-    return max(16, _EVALUATION[device.type] // (members * cost.sample))
+    """Return how many samples to evaluate in one pass of a stack; on a CPU, of at most `evaluated_at_once` members."""
+    if device.type == "cuda":
+        return max(16, _GPU_EVALUATION // (members * cost.sample))
+    sample = cost.sample * evaluated_at_once(cost, device)
+    return max(16, _CPU_EVALUATION // sample, min(256, _CPU_EVALUATION_MOST // sample))
+
+
+def evaluated_at_once(cost: MemberCost, device: torch.device) -> int:
+    """Return how many members to evaluate together: as many as would train together in a usual setting."""
+    return members_at_once(cost, 64, 0 if device.type == "cuda" else 2, device)
 
 
 def free_memory(gpu: torch.device) -> int:

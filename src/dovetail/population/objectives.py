@@ -1,4 +1,4 @@
-"""What members are trained for and measured by: functions of one network's outputs, one value per sample.
+"""Objectives and metrics: functions of one network's outputs, one value per sample.
 
 An objective is called as ``objective(logits, target, **per_member)`` for one network, where ``per_member`` holds
 those of that member's values that the function names, and returns one loss per sample. A metric is called in
@@ -80,17 +80,24 @@ def bit_accuracy(logits: Tensor, target: Tensor) -> Tensor:
     return ((logits > 0) == (target > 0.5)).to(logits.dtype).mean(1)
 
 
-def task_of(target: Tensor) -> Task:
-    """Return what targets are, judged by their values.
+def task_of(target: Tensor, known: Task | None = None) -> Task:
+    """Return what targets are: what is known of them, where it can be, or else judged by their values.
+
+    Whole numbers are class ids, and no others are. Of other targets their values tell nothing certain: what a
+    regression is to give may happen to be 0 and 1 throughout.
 
     Examples
     --------
     >>> import torch
     >>> task_of(torch.tensor([3])), task_of(torch.tensor([[0.0, 1.0]])), task_of(torch.tensor([[0.5]]))
     ('classes', 'bits', 'values')
+    >>> task_of(torch.tensor([[0.0, 1.0]]), known="values")
+    'values'
     """
     if not target.is_floating_point():
         return "classes"
+    if known is not None and known != "classes":
+        return known
     return "bits" if bool(((target == 0) | (target == 1)).all()) else "values"
 
 

@@ -1,38 +1,54 @@
-"""Many networks of one architecture, trained and measured together."""
+"""A population: many networks of one architecture, trained and measured together."""
 
 from __future__ import annotations
 
+import copy
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Self
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from ..data.dataset import Dataset, Split
-from .batch_norm import average_stacked, has_batch_norm
+from ..data.dataset import Dataset, Split, Task
+from ..errors import ShapeError, TrainingError, unknown_name
+from ..prune import apply_masks_, rewind
+from .batch_norm import has_batch_norm, recompute_stacked
 from .checks import (
     check_count,
+    check_device,
+    check_fit,
     check_fits_outputs,
+    check_masks,
     check_member_values,
+    check_metrics,
     check_per_member,
+    check_seeds,
     check_split,
     check_subsets,
     check_targets,
-    check_training,
+    check_task,
 )
+from .evaluate import Evaluator, Scores, predict
+from .fit import Fit, FitPlan, fit_in_parts
 from .history import History
-from .measuring import MeasuredMembers, metrics_for
-from .memory import members_at_once
-from .objectives import OBJECTIVES, Objective, task_of
+from .memory import (
+    MemberCost,
+    evaluated_at_once,
+    evaluation_batch,
+    measure_cost,
+    members_at_once,
+    storage_for,
+)
+from .objectives import ACCURACIES, OBJECTIVES, Objective, task_of
 from .optim import Adam, Optimizer, step_sizes
-from .plan import Augment, Penalty, Stack, StepContext, Training
-from .progress import FitProgress
+from .progress import ProgressBar
 from .random import member_keys
-from .stack import Tensors, put
-from .trainer import Trainer, train_in_parts
+from .stack import Tensors, build_seeded, put, stack, take, unstack
+from .step import Augment, Penalty, Stack, StepContext
 
 
-class Population(MeasuredMembers):
+class Population:
     """M networks of one architecture as stacked tensors ``[M, ...]``.
 
     Networks with the same seed start from the same weights θ0, see their data in the same order and draw the
@@ -63,6 +79,8 @@ class Population(MeasuredMembers):
         0/1 tensors, stacked, for the parameters that are masked; see `set_masks`.
     storage_device : torch.device
         Where these tensors are kept: ``device``, or main memory when they would fill the device's.
+    task : {"classes", "bits", "values"} or None
+        What the targets of the last fit were; `evaluate` takes those of a split for the same.
 
     Examples
     --------
@@ -75,11 +93,129 @@ class Population(MeasuredMembers):
     True
     """
 
+    def __init__(
+        self,
+        build: Callable[[], nn.Module],
+        seeds: Sequence[int],
+        *,
+        device: torch.device | str | None = None,
+        dtype: torch.dtype = torch.float32,
+    ) -> None:
+        self.seeds = check_seeds(seeds)
+        self.device = check_device(device)
+        if not dtype.is_floating_point:
+            raise TrainingError(f"weights need a floating-point type, not {dtype}")
+        self.dtype = dtype
+        self._build = build
+        distinct = {seed: place for place, seed in enumerate(dict.fromkeys(self.seeds))}
+        networks = [build_seeded(build, seed).to(dtype=dtype) for seed in distinct]
+        self._network = copy.deepcopy(
+            networks[0]
+        )  # the networks' code, which each `Forward` copies; never run
+        params, buffers = stack(networks, [distinct[seed] for seed in self.seeds])
+        if not params:
+            raise TrainingError(
+                "the networks of a population need parameters to train; the builder's have none"
+            )
+        self.storage_device = storage_for(
+            sum(t.numel() * t.element_size() for t in params.values()), self.device
+        )
+        self.params = {name: tensor.to(self.storage_device) for name, tensor in params.items()}
+        self.buffers = {name: tensor.to(self.storage_device) for name, tensor in buffers.items()}
+        self.initial = {name: tensor.clone() for name, tensor in self.params.items()}
+        self._initial_buffers = {name: tensor.clone() for name, tensor in self.buffers.items()}
+        self.masks: Tensors = {}
+        self.task: Task | None = None
+        self._costs: dict[torch.Size, MemberCost] = {}
+
+    def __len__(self) -> int:
+        return len(self.seeds)
+
+    def __repr__(self) -> str:
+        weights = sum(tensor[0].numel() for tensor in self.params.values())
+        networks = "1 network" if len(self) == 1 else f"{len(self)} networks"
+        return f"Population({networks} of {weights:,} parameters on {self.device})"
+
+    def member(self, place: int) -> nn.Module:
+        """Return one member as an ordinary network of its own, in evaluation mode."""
+        if not -len(self) <= place < len(self):
+            raise ShapeError(f"no member {place}: the population has {len(self)}")
+        return unstack(self._example(), self.params, self.buffers, place).to(self.device)
+
+    def select(self, members: Sequence[int] | Tensor) -> Self:
+        """Return a population of copies of some members: their places, in any order, or a mask over all."""
+        index = torch.as_tensor(members).cpu()
+        if index.dtype == torch.bool and index.shape == (len(self),):
+            index = index.nonzero().flatten()
+        whole = index.dim() == 1 and index.dtype != torch.bool and not index.is_floating_point()
+        if not whole or not len(index) or int(index.min()) < 0 or int(index.max()) >= len(self):
+            raise ShapeError(
+                f"cannot select {members!r:.80} of {len(self)} members; name some of 0 to {len(self) - 1}"
+            )
+        chosen = copy.copy(self)
+        chosen.seeds = tuple(self.seeds[i] for i in index.tolist())
+        for name in ("params", "buffers", "initial", "_initial_buffers", "masks"):
+            setattr(chosen, name, take(getattr(self, name), index))
+        return chosen
+
+    def start_from(self, tensors: Mapping[str, Tensor]) -> Self:
+        """Give the members other weights to start from, in place of those their seeds gave.
+
+        They are their weights now, and the θ0 that `rewind` returns to; masks stay in force. Tensors are given by
+        name, parameters and buffers alike, for all members ``[members, ...]``; those not given stay.
+
+        Examples
+        --------
+        >>> from dovetail.population import Population
+        >>> pair = Population(lambda: nn.Linear(1, 1, bias=False), seeds=[0, 0], device="cpu")
+        >>> pair.start_from({"weight": torch.tensor([[[2.0]], [[3.0]]])})(torch.ones(1, 1)).flatten()
+        tensor([2., 3.])
+        """
+        known = {**self.params, **self.buffers}
+        for name, tensor in tensors.items():
+            if name not in known:
+                raise unknown_name("tensor of the network", name, known)
+            if tensor.shape != known[name].shape:
+                raise ShapeError(
+                    f"{name!r} of {len(self)} members is {tuple(known[name].shape)}, not {tuple(tensor.shape)}"
+                )
+        for first, present in ((self.initial, self.params), (self._initial_buffers, self.buffers)):
+            for name in first.keys() & tensors.keys():
+                first[name] = tensors[name].detach().to(present[name], copy=True).contiguous()
+                present[name] = first[name].clone()
+        apply_masks_(self.params, self.masks)
+        return self
+
+    def set_masks(self, masks: Mapping[str, Tensor]) -> Self:
+        """Keep only the weights where a mask is 1: the others are 0 now and at every later step.
+
+        Masks are given by parameter name, for all members ``[members, ...]`` or alike for each ``[...]``. A new
+        mask takes the place of the parameter's old one; masks of other parameters stay. Weights that a wider mask
+        lets in again stay 0 until they are trained or rewound.
+
+        Examples
+        --------
+        >>> from dovetail.population import Population
+        >>> pair = Population(lambda: nn.Linear(3, 2), seeds=[0, 1], device="cpu")
+        >>> pair.set_masks({"weight": torch.tensor([[1, 0, 0], [0, 1, 1]])}).params["weight"].count_nonzero()
+        tensor(6)
+        """
+        self.masks = {**self.masks, **check_masks(masks, self.params)}
+        apply_masks_(self.params, self.masks)
+        return self
+
+    def rewind(self) -> Self:
+        """Set the parameters back to θ0, masked weights to 0, and buffers to what they were at the start."""
+        self.params = rewind(self.initial, self.masks)
+        self.buffers = {name: tensor.clone() for name, tensor in self._initial_buffers.items()}
+        return self
+
     def fit(
         self,
         train: Dataset | Split,
         val: Split | None = None,
         *,
+        task: Task | None = None,
         epochs: int = 20,
         batch_size: int = 64,
         optimizer: Optimizer | None = None,
@@ -113,16 +249,20 @@ class Population(MeasuredMembers):
             What to train on; a `Dataset` brings its validation split along.
         val : Split, optional
             What to choose the best epoch on.
+        task : {"classes", "bits", "values"}, optional
+            What targets are, which decides on the default objective and metrics. By default that of the `Dataset`.
+            For a split, and for targets of the members' own, it is judged: whole numbers are classes; rows of
+            nothing but 0 and 1 are bits; others are values.
         epochs, batch_size : int
             Passes over the data, samples per step. A last, smaller batch counts like in a plain loop.
         optimizer : Adam or SGD
             Its step size may differ between members. Default: ``Adam(lr=1e-3)``.
         objective : callable, optional
             ``objective(logits, target, **per_member) -> [batch]``, for one network: one loss per sample (torch's losses
-            give that with ``reduction="none"``). By default cross-entropy for class ids, bitwise cross-entropy for
-            rows of 0/1, squared error for rows of other values.
+            give that with ``reduction="none"``). By default cross-entropy for classes, bitwise cross-entropy for bits,
+            squared error for values.
         per_member : mapping, optional
-            Each member's own parameters of the objective, the metrics and the penalty, ``{name: [members, ...]}``.
+            Each member's values for the objective, the metrics and the penalty, ``{name: [members, ...]}``.
         targets, val_targets : Tensor, optional
             Each member's own targets ``[members, samples, ...]`` instead of those of the split.
         subsets : sequence of Tensor, optional
@@ -172,50 +312,51 @@ class Population(MeasuredMembers):
         History(2 members, 3 epochs, train_loss, loss, accuracy, ...)
         """
         begun = time.perf_counter()
+        known = None
         if isinstance(train, Dataset):
-            task, split, val = train.task, train.train, train.val if val is None else val
-        else:
-            split = check_split(train, "training")
-            task = task_of(split.y if targets is None else targets)
-        split = self._on_device(split, "training")
+            known = train.task if targets is None else None
+            train, val = train.train, train.val if val is None else val
+        train = self._on_device(train, "training")
         val = None if val is None else self._on_device(val, "validation")
-        training = Training(
-            epochs, batch_size, objective or OBJECTIVES[task], optimizer or Adam(), metrics_for(task, metrics),
-            monitor, patience, goal, penalty, augment, after_step,
+        task = check_task(task, train.y if targets is None else targets) or task_of(
+            train.y if targets is None else targets, known
+        )
+        plan = FitPlan(
+            train, val, epochs, batch_size, objective or OBJECTIVES[task], optimizer or Adam(),
+            _metrics_for(task, metrics), monitor, patience, goal, penalty, augment, after_step,
         )  # fmt: skip
-        check_training(training, split, val, batch_norm=has_batch_norm(self._template), subsets=subsets)
-        check_per_member({"the objective": training.objective, **training.metrics}, per_member or {}, penalty)
-        everything = Stack(
+        check_fit(plan, batch_norm=has_batch_norm(self._network), subsets=subsets)
+        check_per_member({"the objective": plan.objective, **plan.metrics}, per_member or {}, penalty)
+        everyone = Stack(
             torch.arange(len(self)),
             member_keys(self.seeds, stream, self.device),
-            step_sizes(training.optimizer, len(self)),
+            step_sizes(plan.optimizer, len(self)),
             self.params,
             self.buffers,
             self.masks if after_step is None else self._whole_masks(),
             check_member_values(per_member or {}, len(self), self.device),
-            check_targets(targets, split, len(self), self.device),
+            check_targets(targets, train, len(self), self.device),
             check_targets(val_targets, val, len(self), self.device),
-            check_subsets(subsets, len(split), len(self), self.device),
+            check_subsets(subsets, len(train), len(self), self.device),
         )
-        cost = self._cost(split.x)
+        cost = self._cost(train.x)
         if val is not None:
             self._cost(val.x)  # proves that the network takes these inputs
-        for used, own_targets in ((split, everything.targets), (val, everything.val_targets)):
+        for used, own_targets in ((train, everyone.targets), (val, everyone.val_targets)):
             if objective is None and used is not None:
                 check_fits_outputs(used.y if own_targets is None else own_targets.flatten(0, 1), cost.outputs)
         if at_once is not None:
             check_count("at_once", at_once)
-        most = at_once or members_at_once(cost, batch_size, len(training.optimizer.state_names), self.device)
-        names = ["train_loss"] + ([] if val is None else ["loss", *training.metrics])
+        at_once = at_once or members_at_once(cost, batch_size, len(plan.optimizer.state_names), self.device)
+        names = ["train_loss"] + ([] if val is None else ["loss", *plan.metrics])
         history = History.empty(self.seeds, epochs, names)
         masked_before = set(self.masks)
-        steps = epochs * -(-len(split) // batch_size) * len(self)
+        self.task = task
+        steps = epochs * -(-len(train) // batch_size) * len(self)
         title = progress if isinstance(progress, str) else f"{len(self)} networks"
-        with FitProgress(title, steps, show=bool(progress)) as bar:
-            for part in train_in_parts(
-                self._template, everything, training, split, val, cost, history, bar, most
-            ):
-                self._take_back(part, split.x, masks_changed=after_step is not None)
+        with ProgressBar(title, steps, show=bool(progress)) as bar:
+            for part in fit_in_parts(self._network, everyone, plan, cost, history, bar, at_once):
+                self._take_back(part, train.x, masks_changed=after_step is not None)
                 del part  # the next part needs the room
         self.masks = {
             name: mask for name, mask in self.masks.items() if name in masked_before or not mask.all()
@@ -223,16 +364,124 @@ class Population(MeasuredMembers):
         history.seconds = time.perf_counter() - begun
         return history
 
-    def _take_back(self, trainer: Trainer, x: Tensor, *, masks_changed: bool) -> None:
+    def __call__(self, x: Tensor) -> Tensor:
+        """Return every member's outputs for the same inputs, ``[members, samples, outputs]``."""
+        x = x.to(self.device, self.dtype)
+        cost = self._cost(x)
+        batch = evaluation_batch(cost, len(self), self.device)
+        parts = self._parts(cost, batch)
+        return torch.cat([predict(self._network, params, buffers, x, batch) for _, params, buffers in parts])
+
+    def evaluate(
+        self,
+        split: Split,
+        *,
+        task: Task | None = None,
+        objective: Objective | None = None,
+        metrics: Mapping[str, Objective] | None = None,
+        per_member: Mapping[str, Tensor] | None = None,
+    ) -> Scores:
+        """Measure every member on a split.
+
+        Parameters
+        ----------
+        split : Split
+            What to measure on.
+        task : {"classes", "bits", "values"}, optional
+            What targets are. By default what they were in the last fit; before any fit they are judged as in `fit`.
+        objective : callable, optional
+            The loss; by default the one that fits the task (see `fit`).
+        metrics : mapping, optional
+            More functions to average, by name; by default the accuracy where targets are classes or bits.
+        per_member : mapping, optional
+            The members' values for these functions, ``{name: [members, ...]}``.
+
+        Returns
+        -------
+        Scores
+            ``"loss"`` and each metric, one value per member.
+
+        Examples
+        --------
+        >>> import dovetail as dt
+        >>> data = dt.load("digits")
+        >>> population = dt.Population(dt.net_builder("mlp:8", data.input_shape, data.outputs), seeds=[0, 1])
+        >>> list(population.evaluate(data.test).values)
+        ['loss', 'accuracy']
+        """
+        split = self._on_device(split, "given")
+        task = check_task(task, split.y) or task_of(split.y, self.task)
+        functions = {"loss": objective or OBJECTIVES[task], **_metrics_for(task, metrics)}
+        check_per_member(functions, per_member or {})
+        cost = self._cost(split.x)
+        if objective is None:
+            check_fits_outputs(split.y, cost.outputs)
+        evaluator = Evaluator(self._network, functions, evaluation_batch(cost, len(self), self.device))
+        per_member = check_member_values(per_member or {}, len(self), self.device)
+        parts = [
+            evaluator(params, buffers, split, take(per_member, members))
+            for members, params, buffers in self._parts(cost, evaluator.batch_size)
+        ]
+        values = {name: torch.cat([part[name] for part in parts]) for name in functions}
+        return Scores({name: value.cpu() for name, value in values.items()}, self.seeds)
+
+    def recompute_batch_norm(self, x: Tensor, *, batch_size: int = 512) -> Self:
+        """Recompute every member's batch-norm statistics from the same inputs (`recompute_batch_norm`)."""
+        x = x.to(self.device, self.dtype)
+        for members, params, buffers in self._parts(self._cost(x), batch_size):
+            recompute_stacked(self._network, params, buffers, x, batch_size)
+            if self.storage_device != self.device:
+                put(self.buffers, members, buffers)
+        return self
+
+    def _take_back(self, fit: Fit, x: Tensor, *, masks_changed: bool) -> None:
         """Take trained members back in, with batch-norm statistics from the whole training data."""
-        average_stacked(self._template, trainer.params, trainer.buffers, x, batch_size=512)
-        put(self.params, trainer.members, trainer.params)
-        put(self.buffers, trainer.members, trainer.buffers)
+        recompute_stacked(self._network, fit.params, fit.buffers, x, batch_size=512)
+        put(self.params, fit.members, fit.params)
+        put(self.buffers, fit.members, fit.buffers)
         if masks_changed:
             self.masks = self._whole_masks()
-            put(self.masks, trainer.members, trainer.masks)
+            put(self.masks, fit.members, fit.masks)
 
     def _whole_masks(self) -> Tensors:
         """Return a mask for every parameter: the present one, or one that keeps all."""
         whole = {name: torch.ones_like(param, dtype=torch.bool) for name, param in self.params.items()}
         return whole | self.masks
+
+    def _parts(self, cost: MemberCost, batch_size: int) -> Iterator[tuple[Tensor, Tensors, Tensors]]:
+        """Yield members with their tensors on the device: all at once, or as many as its memory holds."""
+        everyone = torch.arange(len(self))
+        if self.device.type == "cpu":
+            for members in everyone.split(evaluated_at_once(cost, self.device)):
+                part = slice(int(members[0]), int(members[-1]) + 1)
+                yield (
+                    members,
+                    *({k: t[part] for k, t in tensors.items()} for tensors in (self.params, self.buffers)),
+                )
+        elif self.storage_device == self.device:
+            yield everyone, self.params, self.buffers
+        else:
+            for members in everyone.split(members_at_once(cost, batch_size, 0, self.device)):
+                yield (
+                    members,
+                    *(take(tensors, members, self.device) for tensors in (self.params, self.buffers)),
+                )
+
+    def _example(self) -> nn.Module:
+        return build_seeded(self._build, self.seeds[0]).to(dtype=self.dtype)
+
+    def _cost(self, x: Tensor) -> MemberCost:
+        if x.shape[1:] not in self._costs:
+            self._costs[x.shape[1:]] = measure_cost(self._example(), x[:1].cpu())
+        return self._costs[x.shape[1:]]
+
+    def _on_device(self, split: Split, what: str) -> Split:
+        x, y = check_split(split, what).to(self.device, self.dtype)
+        return Split(x, y if y.is_floating_point() else y.long())
+
+
+def _metrics_for(task: Task, metrics: Mapping[str, Objective] | None) -> Mapping[str, Objective]:
+    """Return the metrics to use: the given ones, or those that fit the task."""
+    if metrics is not None:
+        return check_metrics(metrics)
+    return {"accuracy": ACCURACIES[task]} if task in ACCURACIES else {}

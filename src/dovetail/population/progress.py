@@ -1,4 +1,4 @@
-"""A progress bar with rate and time left, on terminals only."""
+"""A progress bar: with rate and time left, on terminals only."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _WIDE = 110
 """Columns from which a terminal has room for everything."""
 
 
-class FitProgress:
+class ProgressBar:
     """Counts network-steps, one step of one member, or other units of work.
 
     Nothing is shown when ``show`` is false or when the error stream is not a terminal; no rate without a ``unit``. With
@@ -30,16 +30,16 @@ class FitProgress:
             BarColumn(bar_width=20 if wide else 6),
             TextColumn("{task.percentage:>3.0f} %"),
             TimeRemainingColumn(compact=True),
-            TextColumn("{task.fields[news]}", markup=False),
+            TextColumn("{task.fields[message]}", markup=False),
             *([TextColumn("{task.fields[rate]}")] if rated else []),
             console=console,
             transient=True,
             speed_estimate_period=1e9 if steady else 30.0,
             disable=not (show and console.is_terminal),
         )
-        self._task = self._bar.add_task(title, total=total, rate="", news="")
+        self._task = self._bar.add_task(title, total=total, rate="", message="")
 
-    def __enter__(self) -> FitProgress:
+    def __enter__(self) -> ProgressBar:
         self._bar.start()
         return self
 
@@ -48,11 +48,11 @@ class FitProgress:
     ) -> None:
         self._bar.stop()
 
-    def advance(self, network_steps: int, news: str = "") -> None:
+    def advance(self, network_steps: int, message: str = "") -> None:
         """Record finished steps and what is worth showing of them."""
         self._bar.advance(self._task, network_steps)
         speed = self._bar.tasks[0].speed or self._bar.tasks[0].finished_speed
-        self._bar.update(self._task, rate=f"{_short(speed)} {self._unit}/s" if speed else "", news=news)
+        self._bar.update(self._task, rate=f"{_short(speed)} {self._unit}/s" if speed else "", message=message)
 
 
 def _short(number: float) -> str:

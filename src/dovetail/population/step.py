@@ -1,87 +1,192 @@
-"""The training step of a stack: batch, forward, backward, optimizer, masks, for all members at once."""
+"""A training step of a stack: batch, forward, backward, optimizer, masks, for all members at once."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor, nn
 
 from ..data.dataset import Split
-from .forward import member_forward
-from .mapping import over_members
-from .objectives import one_per_sample, per_member_names, with_per_member
-from .optim import UpdateTensors, mask_patterns, update_rule
+from .checks import check_masks
+from .forward import Forward, over_members
+from .objectives import Objective, one_per_sample, per_member_names, with_per_member
+from .optim import Optimizer, UpdateTensors, clear_masked_, mask_patterns, update_rule
 from .order import Batches, Order
-from .plan import Stack, Training
 from .random import Noise, keys_at
-from .stack import Tensors
+from .stack import Tensors, take
 from .trace import Captured, traced
 
 _AUGMENT_CLOCK = 1 << 62
 """Keeps augmentation's noise apart from dropout's: steps never count this far."""
 
+Penalty = Callable[..., Tensor]
+"""``(stacked parameters, **per_member) -> [members]``: added to the loss."""
+
+Augment = Callable[[Tensor, Noise], Tensor]
+"""``(inputs [members, batch, ...], noise) -> inputs``: changes training inputs; noise is drawn per member."""
+
 
 @dataclass
-class Lane:
-    """The steps of one batch size: fixed places for their indices, and the captured step."""
+class Stack:
+    """Everything about a fit that each member has its own of.
+
+    Attributes
+    ----------
+    members, keys, sizes
+        Their places in the population, the keys of their noise, their step sizes.
+    params, buffers, masks, state
+        Their tensors, and those of the optimizer by its `state_names`.
+    per_member, targets, val_targets, subsets
+        What was given for each member, as in `Population.fit`.
+    steps : Tensor
+        How many steps each has taken.
+    """
+
+    members: Tensor
+    keys: Tensor
+    sizes: list[float]
+    params: Tensors
+    buffers: Tensors
+    masks: Tensors
+    per_member: Tensors
+    targets: Tensor | None = None
+    val_targets: Tensor | None = None
+    subsets: list[Tensor] | None = None
+    state: dict[str, Tensors] = field(default_factory=dict)
+    steps: Tensor = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.steps = torch.zeros_like(self.keys)
+
+    def __len__(self) -> int:
+        return len(self.members)
+
+    @property
+    def device(self) -> torch.device:
+        """Where the stack trains."""
+        return self.keys.device
+
+    def select(self, rows: Tensor) -> Stack:
+        """Return the stack of some of its members."""
+        on_device = rows.to(self.device)
+        chosen = Stack(
+            members=self.members[rows],
+            keys=self.keys[on_device],
+            sizes=[self.sizes[row] for row in rows.tolist()],
+            params=take(self.params, rows, self.device),
+            buffers=take(self.buffers, rows, self.device),
+            masks=take(self.masks, rows, self.device),
+            per_member=take(self.per_member, rows),
+            targets=None if self.targets is None else self.targets[on_device],
+            val_targets=None if self.val_targets is None else self.val_targets[on_device],
+            subsets=None if self.subsets is None else [self.subsets[row] for row in rows.tolist()],
+            state={name: take(tensors, rows) for name, tensors in self.state.items()},
+        )
+        chosen.steps = self.steps[on_device]
+        return chosen
+
+
+@dataclass(frozen=True)
+class StepContext:
+    """What a callback after a step sees of the stack in training.
+
+    Attributes
+    ----------
+    step : int
+        Steps taken in this fit.
+    epoch : int
+        The epoch that the step belongs to, from 0.
+    members : Tensor
+        Which members of the population are in the stack.
+    params : mapping of str to Tensor
+        Their parameters ``[members, ...]``; the tensors may be changed in place.
+    """
+
+    step: int
+    epoch: int
+    members: Tensor
+    params: Mapping[str, Tensor]
+    _masks: Tensors = field(repr=False)
+    _patterns: Tensors = field(repr=False)
+
+    @property
+    def masks(self) -> Tensors:
+        """Copies of their masks; `set_masks` changes them."""
+        return {name: mask.clone() for name, mask in self._masks.items()}
+
+    def set_masks(self, masks: Mapping[str, Tensor]) -> None:
+        """Keep only these weights from now on: 0/1 tensors ``[members, ...]`` by name."""
+        checked = check_masks(masks, self.params)
+        for name, pattern in mask_patterns(checked, self.params).items():
+            self._masks[name].copy_(checked[name])
+            self._patterns[name].copy_(pattern)
+            clear_masked_(self.params[name], pattern)
+
+
+@dataclass
+class _BatchSize:
+    """The steps of one batch size: fixed places for their sample numbers, and the captured step."""
 
     index: Tensor
     weight: Tensor | None
     step: Captured
 
 
-def _step_tensors(stack: Stack, patterns: Tensors) -> UpdateTensors:
-    names = list(stack.params)
-    return UpdateTensors(
-        [stack.params[name] for name in names],
-        [patterns.get(name) for name in names],
-        [[moment[name] for name in names] for moment in stack.state.values()],
-        stack.steps,
-        stack.sizes,
-    )
-
-
-class StackStep:
+class TrainingStep:
     """Trains a stack in place, one epoch's batches at a time.
 
     Parameters
     ----------
-    template : nn.Module
+    network : nn.Module
         The networks' code.
     stack : Stack
         The members; their parameters, buffers and optimizer's tensors are changed in place.
-    training : Training
-        What is done to them.
     train : Split
         Training data, on the device.
+    batch_size, objective, optimizer, penalty, augment
+        As in `Population.fit`.
 
     Attributes
     ----------
     patterns : dict of str to Tensor
-        The stack's masks as the step applies them (see `masking`); may be changed in place between steps.
+        The stack's masks as the step applies them (see `optim`); may be changed in place between steps.
     """
 
-    def __init__(self, template: nn.Module, stack: Stack, training: Training, train: Split) -> None:
-        self._template, self._stack, self._train = template, stack, train
-        self._objective = with_per_member(training.objective, stack.per_member)
-        self._penalty, self._augment = training.penalty, training.augment
-        self._penalty_takes = (
-            [] if self._penalty is None else per_member_names(self._penalty, stack.per_member)
-        )
-        self._order = Order(stack.keys, len(train), training.batch_size, stack.subsets)
+    def __init__(
+        self,
+        network: nn.Module,
+        stack: Stack,
+        train: Split,
+        *,
+        batch_size: int,
+        objective: Objective,
+        optimizer: Optimizer,
+        penalty: Penalty | None = None,
+        augment: Augment | None = None,
+    ) -> None:
+        self._forward, self._stack, self._train = Forward(network, "train"), stack, train
+        self._objective = with_per_member(objective, stack.per_member)
+        self._penalty, self._augment = penalty, augment
+        self._penalty_takes = [] if penalty is None else per_member_names(penalty, stack.per_member)
+        self._order = Order(stack.keys, len(train), batch_size, stack.subsets)
         self.patterns = mask_patterns(stack.masks, stack.params)
-        self._update = update_rule(
-            training.optimizer, _step_tensors(stack, self.patterns), skipping=stack.subsets is not None
+        names = list(stack.params)
+        tensors = UpdateTensors(
+            [stack.params[name] for name in names],
+            [self.patterns.get(name) for name in names],
+            [[each[name] for name in names] for each in stack.state.values()],
+            stack.steps,
+            stack.sizes,
         )
+        self._update = update_rule(optimizer, tensors, skipping=stack.subsets is not None)
         self._gradients = traced(self._loss_and_gradients)
-        self._lanes: dict[int, Lane] = {}
-        self._pool = torch.cuda.graph_pool_handle() if stack.keys.is_cuda else None
-        self._device = stack.keys.device
-        self._cursor = torch.zeros(1, dtype=torch.int64, device=self._device)
-        self._loss_sum = torch.zeros(len(stack.keys), dtype=torch.float64, device=self._device)
-        self._count = torch.zeros(len(stack.keys), dtype=torch.float64, device=self._device)
+        self._sizes: dict[int, _BatchSize] = {}
+        self._pool = torch.cuda.graph_pool_handle() if stack.device.type == "cuda" else None
+        self._cursor = torch.zeros(1, dtype=torch.int64, device=stack.device)
+        self._loss_sum = torch.zeros(len(stack), dtype=torch.float64, device=stack.device)
+        self._count = torch.zeros(len(stack), dtype=torch.float64, device=stack.device)
 
     @property
     def steps_per_epoch(self) -> int:
@@ -90,14 +195,13 @@ class StackStep:
 
     def epoch(self, epoch: int, after_step: Callable[[], None] | None) -> Tensor:
         """Train one epoch; return each member's mean loss over it."""
-        self._template.train()
         self._loss_sum.zero_()
         self._count.zero_()
         for batches in self._order.epoch(epoch):
-            lane = self._lane(batches)
+            size = self._batch_size(batches)
             self._cursor.zero_()
             for _ in range(batches.steps):
-                lane.step()
+                size.step()
                 if after_step is not None:
                     after_step()
             if batches.weight is None:
@@ -106,31 +210,31 @@ class StackStep:
 
     def close(self) -> None:
         """Give captured graphs and their memory back now; they hold this object, and it holds them."""
-        self._lanes.clear()
+        self._sizes.clear()
         self.__dict__.pop("_gradients", None)
 
-    def _lane(self, batches: Batches) -> Lane:
-        """Return the lane for this batch size, with the epoch's batches put in their places."""
-        size = batches.index.shape[2]
-        if size not in self._lanes:
-            step = Captured(lambda: self._step(self._lanes[size]), self._device, self._pool)
-            lane = self._lanes[size] = Lane(batches.index, batches.weight, step)
+    def _batch_size(self, batches: Batches) -> _BatchSize:
+        """Return the steps of this batch size, with the epoch's batches put in their places."""
+        samples = batches.index.shape[2]
+        if samples not in self._sizes:
+            step = Captured(lambda: self._step(self._sizes[samples]), self._stack.device, self._pool)
+            size = self._sizes[samples] = _BatchSize(batches.index, batches.weight, step)
         else:
-            lane = self._lanes[size]
-            lane.index.copy_(batches.index)
-            if lane.weight is not None and batches.weight is not None:
-                lane.weight.copy_(batches.weight)
-        return lane
+            size = self._sizes[samples]
+            size.index.copy_(batches.index)
+            if size.weight is not None and batches.weight is not None:
+                size.weight.copy_(batches.weight)
+        return size
 
     @torch.no_grad()
-    def _step(self, lane: Lane) -> None:
-        x, y, weight = self._batch(lane)
+    def _step(self, size: _BatchSize) -> None:
+        x, y, weight = self._batch(size)
         stack = self._stack
         noise = (stack.keys, stack.steps)  # by each member's own steps: others may skip some or leave
         loss, gradients = self._gradients(stack.params, stack.buffers, x, y, weight, noise, stack.per_member)
         if weight is None:
             self._update.step(gradients, None)
-            self._loss_sum.add_(loss, alpha=lane.index.shape[2])
+            self._loss_sum.add_(loss, alpha=size.index.shape[2])
         else:
             samples = weight.sum(1)
             self._update.step(gradients, samples > 0)
@@ -138,9 +242,10 @@ class StackStep:
             self._count.add_(samples)
         self._cursor.add_(1)
 
-    def _batch(self, lane: Lane) -> tuple[Tensor, Tensor, Tensor | None]:
+    def _batch(self, size: _BatchSize) -> tuple[Tensor, Tensor, Tensor | None]:
         """Gather this step's inputs and targets: per member, or one batch for all who share it."""
-        index = lane.index.index_select(0, self._cursor).squeeze(0)
+        stack = self._stack
+        index = size.index.index_select(0, self._cursor).squeeze(0)
         if self._order.shared:
             index = index.squeeze(0)
         elif self._order.of_member is not None:
@@ -148,17 +253,15 @@ class StackStep:
         x = self._train.x[index]
         if self._augment is not None:
             if self._order.shared:
-                x = x.expand(len(self._stack.keys), *x.shape)
-            x = self._augment(x, Noise(keys_at(self._stack.keys, self._stack.steps + _AUGMENT_CLOCK)))
-        if self._stack.targets is None:
+                x = x.expand(len(stack), *x.shape)
+            x = self._augment(x, Noise(keys_at(stack.keys, stack.steps + _AUGMENT_CLOCK)))
+        if stack.targets is None:
             y = self._train.y[index]
         elif self._order.shared:
-            y = self._stack.targets[:, index]
+            y = stack.targets[:, index]
         else:
-            y = self._stack.targets[
-                torch.arange(len(self._stack.keys), device=self._device).unsqueeze(1), index
-            ]
-        weight = None if lane.weight is None else lane.weight.index_select(0, self._cursor).squeeze(0)
+            y = stack.targets[torch.arange(len(stack), device=stack.device).unsqueeze(1), index]
+        weight = None if size.weight is None else size.weight.index_select(0, self._cursor).squeeze(0)
         return x, y, weight
 
     def _loss_and_gradients(
@@ -180,31 +283,23 @@ class StackStep:
             key: Tensor,
             per_member: Tensors,
         ) -> Tensor:
-            logits = member_forward(self._template, params, buffers, x, key)
+            logits = self._forward(params, buffers, x, key)
             losses = one_per_sample(self._objective(logits, y, per_member), len(logits), "the objective")
             if weight is None:
                 return losses.mean()
             return torch.where(weight > 0, losses, 0).sum() / weight.sum().clamp(min=1)
 
-        shared_x = self._order.shared and self._augment is None
-        shared_y = self._order.shared and self._stack.targets is None
-        in_dims = (
-            0,
-            0,
-            None if shared_x else 0,
-            None if shared_y else 0,
-            None if weight is None else 0,
-            0,
-            0,
-        )
+        own_x = 0 if self._augment is not None or not self._order.shared else None
+        own_y = 0 if self._stack.targets is not None or not self._order.shared else None
+        in_dims = (0, 0, own_x, own_y, None if weight is None else 0, 0, 0)
         keys = keys_at(*noise)  # in here, so that a network without noise does not pay for it
         with torch.enable_grad():
             leaves = {name: param.detach().requires_grad_() for name, param in params.items()}
-            mapped = over_members(one, len(keys), in_dims)
+            mapped = over_members(one, len(keys), in_dims, device=keys.device)
             loss = mapped(leaves, buffers, x, y, weight, keys, per_member)
             total = loss.sum()
             if self._penalty is not None:
-                taken = {name: per_member[name] for name in self._penalty_takes}
-                total = total + self._penalty(leaves, **taken).sum()
+                values = {name: per_member[name] for name in self._penalty_takes}
+                total = total + self._penalty(leaves, **values).sum()
             gradients = torch.autograd.grad(total, list(leaves.values()), materialize_grads=True)
         return loss.detach(), gradients

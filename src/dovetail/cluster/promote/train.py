@@ -15,7 +15,7 @@ from ...errors import SpecError, TrainingError
 from ...nets import NetSpec
 from ...population import Adam, Population, Scores, StepContext
 from ...population.checks import check_count, check_seeds
-from ...population.plan import Augment, Penalty
+from ...population.step import Augment, Penalty
 from ...prune import density
 from ..checks import whole_number
 from .gradual_pruning import GradualPruning, kernels

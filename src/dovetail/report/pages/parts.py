@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from ...data import Dataset, data_spec, load_here
 from ...errors import DataError
 from ...io.provenance import hardware, versions
-from ...population.progress import FitProgress
+from ...population.progress import ProgressBar
 from ...specialists import Composite, Part, Score, Specialist
 from ...specialists.fitting import check_data, data_note
 from ..page import Page
@@ -63,7 +63,7 @@ def _measured(
     found, notes = [], []
     wanted = None if data is None else _named_data(data)
     chosen = list(teams.items())[:_MOST_TEAMS]
-    with FitProgress("measuring", STEPS * len(chosen), show=progress, unit=None) as bar:
+    with ProgressBar("measuring", STEPS * len(chosen), show=progress, unit=None) as bar:
         for name, team in chosen:
             try:
                 # What a file says is a name: options in it could ask for any amount of generated data.

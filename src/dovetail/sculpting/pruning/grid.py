@@ -16,7 +16,7 @@ from torch import Tensor
 
 from ...data.dataset import Split
 from ...population.memory import free_memory
-from ...population.progress import FitProgress
+from ...population.progress import ProgressBar
 from .compact import Compact
 from .perceptrons import Perceptrons
 from .problem import Problem
@@ -232,7 +232,7 @@ class SearchProgress:
 
     def __init__(self, seeds: int, unit_steps: int, edge_steps: int, *, show: bool) -> None:
         units, edges = seeds * unit_steps, seeds * max(unit_steps, 1) * edge_steps
-        self._bar = FitProgress("sculpting", units + edges, show=show, unit="networks")
+        self._bar = ProgressBar("sculpting", units + edges, show=show, unit="networks")
         self._ended: dict[str, int] = {}
 
     def __enter__(self) -> SearchProgress:

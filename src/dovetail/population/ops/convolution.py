@@ -1,0 +1,106 @@
+"""Convolutions of members: thin ones by patches, others on the CPU one by one, of one alone on CUDA in channels-last.
+
+On the CPU a stack is convolved one member after another, each by torch's own convolution. As one grouped convolution,
+which is what `vmap` would make of it, the library chooses its algorithm by the number of groups, and a member's last
+bits would depend on how many are beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from . import is_mapped
+from .patches import patch_conv2d
+
+_PATCH_VALUES = 80
+"""Largest patch (input channels × kernel area) for which a convolution is done as a product of patches."""
+
+
+def pair(value: int | Sequence[int]) -> tuple[int, ...]:
+    """Return a size for both dimensions."""
+    return (value, value) if isinstance(value, int) else tuple(value)
+
+
+def plain_padding(padding: int | str | Sequence[int], weight: Tensor) -> int | str | Sequence[int]:
+    """Return a padding given by name as numbers, where it is the same on both sides."""
+    if padding == "valid":
+        return 0
+    if padding == "same" and all(size % 2 for size in weight.shape[2:]):
+        return [size // 2 for size in weight.shape[2:]]
+    return padding
+
+
+def is_thin(x: Tensor, weight: Tensor, padding: Any, dilation: Any, groups: int) -> bool:
+    """Whether a convolution is done as a product of patches."""
+    thin = weight.shape[1:].numel() <= _PATCH_VALUES and x.dim() == 4
+    return thin and groups == 1 and pair(dilation) == (1, 1) and not isinstance(padding, str)
+
+
+def conv2d(
+    x: Tensor, weight: Tensor, bias: Tensor | None, stride: Any, padding: Any, dilation: Any, groups: int
+) -> Any:
+    """Convolve in the wording that is best for a stack; ``NotImplemented`` leaves it to torch."""
+    alone = not is_mapped(x) and not is_mapped(weight)
+    if x.is_cuda and alone:
+        return lone_conv2d(x, weight, bias, stride, padding, dilation, groups)
+    if is_thin(x, weight, padding, dilation, groups):
+        return patch_conv2d(x, weight, bias, pair(stride), pair(padding))
+    if alone or x.is_cuda or x.dim() != 4 or isinstance(padding, str):
+        return NotImplemented
+    return _MemberConvolution.apply(x, weight, bias, pair(stride), pair(padding), pair(dilation), groups)  # type: ignore[no-untyped-call]
+
+
+def lone_conv2d(x: Tensor, weight: Tensor, *options: Any) -> Tensor:
+    """Convolve for a member that is alone, on CUDA, in the layout that its tensor cores take.
+
+    In torch's usual layout the library turns what goes in and what comes out, for every convolution anew.
+    """
+    layout = torch.channels_last if x.dim() == 4 else torch.contiguous_format
+    return F.conv2d(x.contiguous(memory_format=layout), weight.contiguous(memory_format=layout), *options)
+
+
+class _MemberConvolution(torch.autograd.Function):
+    """A convolution that is mapped by convolving for one member after another."""
+
+    @staticmethod
+    def forward(x: Tensor, weight: Tensor, bias: Tensor | None, *options: Any) -> Tensor:
+        return F.conv2d(x, weight, bias, *options)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+        x, weight, bias, ctx.stride, ctx.padding, ctx.dilation, ctx.groups = inputs
+        ctx.save_for_backward(x, weight)
+        ctx.bias_sizes = None if bias is None else list(bias.shape)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
+        x, weight = ctx.saved_tensors
+        wanted = [bool(needs) for needs in ctx.needs_input_grad[:3]]
+        gradients = torch.ops.aten.convolution_backward(
+            gradient,
+            x,
+            weight,
+            ctx.bias_sizes,
+            ctx.stride,
+            ctx.padding,
+            ctx.dilation,
+            False,
+            [0, 0],
+            ctx.groups,
+            wanted,
+        )
+        return *gradients, None, None, None, None
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Sequence[int | None], *inputs: Any) -> tuple[Tensor, int]:
+        members = [
+            [given] * info.batch_size if dim is None else given.unbind(dim)
+            for given, dim in zip(inputs[:3], in_dims[:3], strict=True)
+        ]
+        each = [_MemberConvolution.apply(*member, *inputs[3:]) for member in zip(*members, strict=True)]  # type: ignore[no-untyped-call]
+        return torch.stack(each), 0
