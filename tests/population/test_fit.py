@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 
 import dovetail.population.fit as fit_module
-from dovetail.data import Split
-from dovetail.errors import DovetailError
-from dovetail.population import SGD, Adam, Noise, Population, StepContext
+from dovetail.data import Dataset, Split
+from dovetail.errors import DovetailError, TrainingError
+from dovetail.population import SGD, Adam, Noise, Population, StepContext, member_keys
 from dovetail.population.fit import Fit
+from dovetail.population.ops.dropout import dropout
 from dovetail.population.step import Stack, TrainingStep
 
 from .helpers import DEVICES, cnn, dropout_mlp, images, mlp
@@ -373,3 +374,75 @@ def test_bits_and_values_bring_their_own_objective() -> None:
         assert set(before.values) == names
         population.fit(split, epochs=30, batch_size=16, optimizer=Adam(0.01), progress=False)
         assert (population.evaluate(split)["loss"] < 0.7 * before["loss"]).all()
+
+
+@pytest.mark.parametrize("source", ["data set", "task"])
+def test_a_regression_to_zeros_and_ones_stays_a_regression(source: str) -> None:
+    x = torch.rand(40, 64)
+    split = Split(x, (x[:, :5] > 0.5).float())
+    population = Population(mlp, [0, 1], device="cpu")
+    if source == "task":
+        population.fit(split, task="values", epochs=1, progress=False)
+    else:
+        data = Dataset("zeros-and-ones", split, split, split, classes=tuple("abcde"), task="values")
+        population.fit(data, epochs=1, progress=False)
+    assert population.task == "values"
+    squares = (population(x) - split.y).square().mean((1, 2)).double()
+    scores = population.select([0, 1]).evaluate(split)
+    torch.testing.assert_close(scores["loss"], squares)
+    assert set(scores.values) == {"loss"}
+    assert set(population.evaluate(split, task="bits").values) == {"loss", "accuracy"}
+
+
+def test_targets_of_the_members_own_are_not_taken_for_the_data_sets_task() -> None:
+    data = Dataset("ids", images(40), images(20), images(20), classes=tuple("abcde"))
+    bits = (torch.rand(2, 40, 5) > 0.5).float()
+    population = Population(mlp, [0, 1], device="cpu")
+    history = population.fit(
+        data, targets=bits, val_targets=bits[:, :20], epochs=1, optimizer=Adam(0.0), progress=False
+    )
+    logits = population(data.train.x)
+    wanted = torch.nn.functional.binary_cross_entropy_with_logits(logits, bits, reduction="none").mean((1, 2))
+    torch.testing.assert_close(history["train_loss"][0], wanted.double(), atol=1e-6, rtol=0)
+    assert population.task == "bits"
+
+
+def test_a_task_that_targets_cannot_be_is_refused() -> None:
+    population = Population(mlp, [0], device="cpu")
+    with pytest.raises(TrainingError, match=r"targets of task 'bits' need numbers \(y.float\(\)\)"):
+        population.fit(images(20), task="bits", progress=False)
+    with pytest.raises(DovetailError, match="unknown task 'bit'"):
+        population.evaluate(images(20), task="bit")  # type: ignore[arg-type]
+
+
+def test_a_mistake_in_an_objective_is_told_as_it_is() -> None:
+    def objective(logits: Tensor, target: Tensor) -> Tensor:
+        return torch.nn.functional.cross_entropy(logits, tarket, reduction="none")  # type: ignore[name-defined]  # noqa: F821
+
+    population = Population(mlp, [0, 1], device="cpu")
+    with pytest.raises(NameError, match="tarket"):
+        population.fit(images(20), objective=objective, progress=False)
+    with pytest.raises(TrainingError, match="cannot be mapped over members"):
+        population.fit(
+            images(20), objective=lambda logits, y: logits[:, 0] * logits.sum().item(), progress=False
+        )
+
+
+@pytest.mark.parametrize("p", [0.1, 0.3])
+def test_dropout_scales_by_all_digits_of_the_type(p: float) -> None:
+    x = torch.rand(7, 5, dtype=torch.float64)
+    dropped = dropout(Noise(member_keys([0])[0]), x, p)
+    kept = dropped != 0
+    torch.testing.assert_close(dropped[kept], x[kept] / (1 - p), atol=1e-15, rtol=0)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_half_precision_trains_with_dropout(dtype: torch.dtype) -> None:
+    population = Population(
+        lambda: nn.Sequential(nn.Flatten(), nn.Linear(64, 16), nn.Dropout(0.3), nn.Linear(16, 5)),
+        [0, 1],
+        device="cpu",
+        dtype=dtype,
+    )
+    history = population.fit(images(40), epochs=2, progress=False)
+    assert torch.isfinite(history["train_loss"]).all()

@@ -315,7 +315,8 @@ class Population:
         known = None
         if isinstance(train, Dataset):
             known = train.task if targets is None else None
-            train, val = train.train, train.val if val is None else val
+            val = train.val if val is None else val
+            train = train.train
         train = self._on_device(train, "training")
         val = None if val is None else self._on_device(val, "validation")
         task = check_task(task, train.y if targets is None else targets) or task_of(

@@ -1,9 +1,4 @@
-"""Convolutions of members: thin ones by patches, others on the CPU one by one, of one alone on CUDA in channels-last.
-
-On the CPU a stack is convolved one member after another, each by torch's own convolution. As one grouped convolution,
-which is what `vmap` would make of it, the library chooses its algorithm by the number of groups, and a member's last
-bits would depend on how many are beside it.
-"""
+"""Convolutions of members: thin ones by patches, others on the CPU one by one; alone on CUDA in channels-last."""
 
 from __future__ import annotations
 
@@ -14,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from . import is_mapped
+from .one_by_one import is_mapped, one_by_one
 from .patches import patch_conv2d
 
 _PATCH_VALUES = 80
@@ -52,7 +47,7 @@ def conv2d(
         return patch_conv2d(x, weight, bias, pair(stride), pair(padding))
     if alone or x.is_cuda or x.dim() != 4 or isinstance(padding, str):
         return NotImplemented
-    return _MemberConvolution.apply(x, weight, bias, pair(stride), pair(padding), pair(dilation), groups)  # type: ignore[no-untyped-call]
+    return one_by_one(F.conv2d, x, weight, bias, stride, padding, dilation, groups)
 
 
 def lone_conv2d(x: Tensor, weight: Tensor, *options: Any) -> Tensor:
@@ -62,45 +57,3 @@ def lone_conv2d(x: Tensor, weight: Tensor, *options: Any) -> Tensor:
     """
     layout = torch.channels_last if x.dim() == 4 else torch.contiguous_format
     return F.conv2d(x.contiguous(memory_format=layout), weight.contiguous(memory_format=layout), *options)
-
-
-class _MemberConvolution(torch.autograd.Function):
-    """A convolution that is mapped by convolving for one member after another."""
-
-    @staticmethod
-    def forward(x: Tensor, weight: Tensor, bias: Tensor | None, *options: Any) -> Tensor:
-        return F.conv2d(x, weight, bias, *options)
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-        x, weight, bias, ctx.stride, ctx.padding, ctx.dilation, ctx.groups = inputs
-        ctx.save_for_backward(x, weight)
-        ctx.bias_sizes = None if bias is None else list(bias.shape)
-
-    @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
-        x, weight = ctx.saved_tensors
-        wanted = [bool(needs) for needs in ctx.needs_input_grad[:3]]
-        gradients = torch.ops.aten.convolution_backward(
-            gradient,
-            x,
-            weight,
-            ctx.bias_sizes,
-            ctx.stride,
-            ctx.padding,
-            ctx.dilation,
-            False,
-            [0, 0],
-            ctx.groups,
-            wanted,
-        )
-        return *gradients, None, None, None, None
-
-    @staticmethod
-    def vmap(info: Any, in_dims: Sequence[int | None], *inputs: Any) -> tuple[Tensor, int]:
-        members = [
-            [given] * info.batch_size if dim is None else given.unbind(dim)
-            for given, dim in zip(inputs[:3], in_dims[:3], strict=True)
-        ]
-        each = [_MemberConvolution.apply(*member, *inputs[3:]) for member in zip(*members, strict=True)]  # type: ignore[no-untyped-call]
-        return torch.stack(each), 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,10 +15,11 @@ from torch.fx.experimental.proxy_tensor import get_proxy_mode
 from torch.overrides import TorchFunctionMode
 
 from ..random import Noise
-from . import conv_pool, is_mapped
+from . import conv_pool
 from .convolution import conv2d, is_thin, pair, plain_padding
 from .dropout import alpha_dropout, dropout
 from .linear import linear
+from .one_by_one import is_mapped, one_by_one
 from .pooling import max_pool2d_apart
 
 
@@ -128,9 +130,18 @@ def _max_pool2d_rule(
     return max_pool2d_apart(x, kernel)
 
 
+def _batch_norm_rule(_: MemberOperations, x: Tensor, *args: Any, **kwargs: Any) -> Any:
+    given = inspect.signature(F.batch_norm).bind(x, *args, **kwargs)
+    given.apply_defaults()
+    if x.is_cuda or not any(isinstance(value, Tensor) and is_mapped(value) for value in given.args):
+        return NotImplemented
+    return one_by_one(F.batch_norm, *given.args)
+
+
 _WORDING_RULES: dict[Callable[..., Any], Callable[..., Any]] = {
     F.linear: _linear_rule,
     F.conv2d: _conv2d_rule,
+    F.batch_norm: _batch_norm_rule,
     F.max_pool2d: _max_pool2d_rule,
 }
 
