@@ -53,7 +53,7 @@ def published_count(scale: Scale, figure: str, **labels: object) -> Quantity | N
     Examples
     --------
     >>> str(published_count("paper", "8", use=8, hidden_layers=3))
-    '10/12'
+    '11/12'
     """
     return published("sculpting_success", figure=figure, **labels) if scale == "paper" else None
 
