@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,8 +12,9 @@ import torch
 
 import dovetail as dt
 from dovetail.errors import DataError, MisfitError, SpecError
-from dovetail.specialists import audit_drop, hidden_activations, probe_accuracy
+from dovetail.specialists import add_weights, audit_drop, hidden_activations, probe_accuracy
 from dovetail.specialists.audit import _retrained
+from dovetail.specialists.blueprint import State
 
 from .helpers import inputs, make_specialist
 
@@ -109,3 +112,27 @@ def test_specialists_of_one_class_and_two_seeds_are_retrained_each_with_its_own(
     twins = dt.compose([team[0], team[1], team[2]], "logits", force=True)
     again = _retrained(twins, DATA, "cpu", progress=False)
     assert again == twins  # on the same data it is the same training
+
+
+def test_only_those_that_are_left_count_as_having_seen_the_class() -> None:
+    options: dict[str, Any] = {"slots": True, "epochs": 1, "progress": False}
+    strict = dt.train_specialists(DATA, "mlp:20", [0, 1], loss="xe", **options)
+    (open_minded,) = dt.train_specialists(DATA, "mlp:20", [2], loss="me", **options)
+    whole = dt.compose([*strict, open_minded])
+    assert not audit_drop(whole, 2, DATA, progress=False).seen
+    assert audit_drop(whole, 1, DATA, progress=False).seen
+
+
+def test_noise_in_the_merging_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is said to be the same bit for bit is compared bit for bit."""
+    team = dt.train_specialists(DATA, "mlp:20", [0, 1, 2], slots=True, epochs=1, progress=False)
+    whole = team[0] + team[1] + team[2]
+    assert (whole - team[1]) + team[1] == whole
+
+    def noisy(states: Iterable[State]) -> State:
+        return {name: tensor + 1e-6 * torch.rand(()) for name, tensor in add_weights(states).items()}
+
+    monkeypatch.setattr("dovetail.specialists.part.add_weights", noisy)
+    whole = team[0] + team[1] + team[2]
+    assert (whole - team[1]) + team[1] != whole
+    assert not audit_drop(whole, 1, DATA, progress=False).same_as_never_added

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import copy
+import pickle
 import warnings
 from itertools import permutations
 
@@ -103,6 +105,24 @@ def test_batch_norm_statistics_are_those_of_the_merged_network() -> None:
     assert dt.compose([a, b], inputs=x) + third == dt.compose([a, b, third], inputs=x)
 
 
+def test_parts_are_frozen() -> None:
+    """What was hashed once cannot change afterwards."""
+    a, b = make_team(2)
+    pair = a + b
+    before = hash(pair)
+    for part, name in (
+        (pair, "inputs"),
+        (pair, "method"),
+        (pair, "anything"),
+        (a, "weights"),
+        (a, "provenance"),
+    ):
+        with pytest.raises(AttributeError, match=f"frozen.*{name}"):
+            setattr(part, name, None)
+    assert hash(pair) == before
+    assert copy.deepcopy(pair) == pair == pickle.loads(pickle.dumps(pair))
+
+
 def test_averaged_logits() -> None:
     team = make_team(3)
     x = inputs()
@@ -160,6 +180,8 @@ def test_taking_out_what_is_not_there_or_not_alone() -> None:
         pair.without(0, 1, 2)
     with pytest.raises(MisfitError, match="is not in"):
         pair - make_specialist((4,))
+    with pytest.raises(MisfitError, match=r"is not in .* as often as that"):
+        pair - dt.compose([a, a], force=True)
     assert pair.without(1, 2) == Composite([a])
     assert pair - (pair - a) == Composite([a])
 

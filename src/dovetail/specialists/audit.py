@@ -200,7 +200,8 @@ def audit_drop(
         scores,
         probes,
         same_as_never_added=after == _never_added(composite, after),
-        seen=any(one.loss != "xe" for one in settings),
+        # With "xe" a specialist sees the samples of its own classes alone, and those that are left have none of these.
+        seen=any(member.provenance.loss != "xe" for member in after.specialists),
     )
 
 
