@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,9 +12,10 @@ import torch
 
 import dovetail as dt
 from dovetail.errors import DataError, MisfitError, SpecError
-from dovetail.specialists import add_weights, audit_drop, hidden_activations, probe_accuracy
+from dovetail.specialists import audit_drop, hidden_activations, probe_accuracy
 from dovetail.specialists.audit import _retrained
-from dovetail.specialists.blueprint import State
+from dovetail.specialists.blueprint import Packed, State
+from dovetail.specialists.merge import add_packed
 
 from .helpers import inputs, make_specialist
 
@@ -129,10 +130,10 @@ def test_noise_in_the_merging_is_noticed(monkeypatch: pytest.MonkeyPatch) -> Non
     whole = team[0] + team[1] + team[2]
     assert (whole - team[1]) + team[1] == whole
 
-    def noisy(states: Iterable[State]) -> State:
-        return {name: tensor + 1e-6 * torch.rand(()) for name, tensor in add_weights(states).items()}
+    def noisy(packed: Sequence[Mapping[str, Packed]]) -> State:
+        return {name: tensor + 1e-6 * torch.rand(()) for name, tensor in add_packed(packed).items()}
 
-    monkeypatch.setattr("dovetail.specialists.part.add_weights", noisy)
+    monkeypatch.setattr("dovetail.specialists.part.add_packed", noisy)
     whole = team[0] + team[1] + team[2]
     assert (whole - team[1]) + team[1] != whole
     assert not audit_drop(whole, 1, DATA, progress=False).same_as_never_added

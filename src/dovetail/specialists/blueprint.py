@@ -66,11 +66,10 @@ class Blueprint:
 
     def network(self, state: Mapping[str, Tensor] | None = None) -> nn.Module:
         """Return a network with these weights in evaluation mode; without weights, only its shapes."""
-        with torch.device("meta"):
-            network = self.builder()
+        network = _copy(_shapes(self))
         if state is not None:
             network.load_state_dict(state, assign=True)
-        return network.eval()
+        return network
 
     def check_inputs(self, x: object) -> Tensor:
         """Refuse what is no batch of inputs for a network of this blueprint."""
@@ -85,6 +84,24 @@ class Blueprint:
                 "inputs hold no sample" if not len(x) else "inputs hold NaN or infinity; clean them first"
             )
         return x
+
+
+@lru_cache(maxsize=64)
+def _shapes(blueprint: Blueprint) -> nn.Module:
+    """Return a network without weights, to be copied and never given away: building it takes longer than using it."""
+    with torch.device("meta"):
+        return blueprint.builder().eval()
+
+
+def _copy(network: nn.Module) -> nn.Module:
+    """Return a network of modules of its own, with the same tensors until others are loaded.
+
+    `copy.deepcopy` takes ten times as long, which is as long as a small network takes to be evaluated.
+    """
+    twin = network.__class__.__new__(network.__class__)
+    vars(twin).update({name: dict(v) if isinstance(v, dict) else v for name, v in vars(network).items()})
+    vars(twin)["_modules"] = {name: module and _copy(module) for name, module in network._modules.items()}
+    return twin
 
 
 @lru_cache(maxsize=64)
@@ -143,9 +160,16 @@ class Packed:
         """Return the tensor, with zeros where nothing is kept."""
         if self.positions is None:
             return self.values.clone()
-        flat = self.values.new_zeros(self.shape.numel())
-        flat[self.positions.long()] = self.values
-        return flat.reshape(self.shape)
+        dense = self.values.new_zeros(self.shape)
+        dense.view(-1).index_copy_(0, self.positions.long(), self.values)
+        return dense
+
+    def add_to(self, total: Tensor) -> None:
+        """Add the tensor to another, in place."""
+        if self.positions is None:
+            total += self.values
+        else:
+            total.view(-1).index_add_(0, self.positions, self.values)
 
     def mask(self) -> Tensor:
         """Return which entries are kept."""

@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from ..data.dataset import Split, is_finite
 from ..errors import DataError, ShapeError
 from ..population.checks import check_device, check_split
-from .class_sets import named
-from .objectives import max_entropy, prediction_entropy
+from .class_sets import named, one_hot_sets
+from .objectives import max_entropy_of, prediction_entropy
 from .plots import plot_confusion
 
 if TYPE_CHECKING:
@@ -172,7 +171,9 @@ def outputs_of(parts: Sequence[Part], x: Tensor, *, device: torch.device | str |
     for part in parts:
         part.blueprint.check_inputs(x)
         # One after the other: however many there are, one set of dense weights is held at a time.
-        network = part.module().to(place)
+        network = part.module()
+        if place.type != "cpu":
+            network.to(place)
         outputs.append(run_network(network, x.to(next(network.parameters()).dtype)))
     return torch.stack(outputs)
 
@@ -208,71 +209,79 @@ def score_logits(
     if not is_finite(logits):
         raise DataError("outputs are NaN or infinite and cannot be scored; are inputs or weights too large?")
     outputs = len(classes)
-    log_p = F.log_softmax(logits.double(), 2)
+    log_p = logits.double().log_softmax(2)
     entropy = prediction_entropy(log_p)
     confidence, predicted = log_p.max(2)
-    right = predicted == target
-    membership = torch.zeros(len(rewarded), outputs, dtype=torch.bool, device=logits.device)
-    for row, ids in enumerate(rewarded):
-        membership[row, list(ids)] = True
+    right = (predicted == target).double()
+    membership = one_hot_sets(rewarded, outputs).to(logits.device)
     claimed = (log_p.exp() * membership[:, None]).sum(2) - membership.double().sum(1, keepdim=True) / outputs
     counts = target.bincount(minlength=outputs)
-
-    def by_class(values: Tensor) -> Tensor:
-        sums = values.new_zeros(len(values), outputs).index_add_(1, target, values)
-        return torch.where(counts > 0, sums / counts, torch.nan).cpu()
-
-    accuracy, entropies, leakage = (by_class(v) for v in (right.double(), entropy, claimed))
-    pairs = target * outputs + predicted
-    scores = []
-    for row, ids in enumerate(rewarded):
-        inside = membership[row][target]
-        mine, others = int(inside.sum()), int((~inside).sum())
-        bins = reliability(confidence[row][inside].exp(), right[row][inside])
-        scores.append(
-            Score(
-                tuple(classes),
-                tuple(ids),
-                len(target),
-                float(max_entropy(logits[row].double(), target, membership[row]).mean()),
-                float(right[row][inside].double().mean()) if mine else math.nan,
-                float(entropy[row][~inside].mean()) if others else None,
-                calibration_error(bins),
-                pairs[row].bincount(minlength=outputs**2).reshape(outputs, outputs).cpu(),
-                accuracy[row],
-                entropies[row],
-                torch.where(membership[row].cpu(), torch.nan, leakage[row]),
-                bins,
-            )
+    values = torch.stack([right, entropy, claimed])
+    sums = values.new_zeros(*values.shape[:2], outputs).index_add_(2, target, values)
+    accuracy, entropies, leakage = torch.where(counts > 0, sums / counts, torch.nan).cpu()
+    # Means over the classes inside and outside of R; of no samples at all, NaN.
+    inside = (sums[0] * membership).sum(1) / (counts * membership).sum(1)
+    outside = (sums[1] * ~membership).sum(1) / (counts * ~membership).sum(1)
+    losses = max_entropy_of(log_p, target, membership).mean(1)
+    bins = reliability(confidence.exp(), right, membership[:, target].double())
+    errors = calibration_error(bins)
+    confusions = torch.stack([row.bincount(minlength=outputs**2) for row in target * outputs + predicted])
+    confusions = confusions.reshape(-1, outputs, outputs).cpu()
+    leakage = torch.where(membership.cpu(), torch.nan, leakage)
+    numbers = torch.stack([losses, inside, outside, errors.to(losses)], 1).tolist()
+    return [
+        Score(
+            tuple(classes),
+            tuple(ids),
+            len(target),
+            loss,
+            right_share,
+            None if math.isnan(open_entropy) else open_entropy,
+            error,
+            confusions[row],
+            accuracy[row],
+            entropies[row],
+            leakage[row],
+            bins[row],
         )
-    return scores
+        for row, (ids, (loss, right_share, open_entropy, error)) in enumerate(
+            zip(rewarded, numbers, strict=True)
+        )
+    ]
 
 
-def reliability(confidence: Tensor, right: Tensor, bins: int = CALIBRATION_BINS) -> Tensor:
-    """Return count, mean confidence and accuracy of predictions in bins of confidence, ``[bins, 3]``.
+def reliability(confidence: Tensor, right: Tensor, counted: Tensor, bins: int = CALIBRATION_BINS) -> Tensor:
+    """Return count, mean confidence and accuracy of predictions in bins of confidence, ``[..., bins, 3]``.
+
+    Parameters
+    ----------
+    confidence, right, counted : Tensor
+        Of each sample, ``[..., samples]``: how confident the prediction is; 1 or 0, whether it is right; and whether it
+        counts.
 
     Examples
     --------
-    >>> reliability(torch.tensor([0.9, 0.9, 0.2]), torch.tensor([True, False, True]), bins=2)
+    >>> reliability(torch.tensor([0.9, 0.9, 0.2]), torch.tensor([1.0, 0.0, 1.0]), torch.ones(3), bins=2)
     tensor([[1.0000, 0.2000, 1.0000],
             [2.0000, 0.9000, 0.5000]])
     """
-    which = (confidence * bins).ceil().clamp(1, bins).long() - 1
-    columns = torch.stack([torch.ones_like(confidence), confidence, right.to(confidence.dtype)], 1)
-    sums = confidence.new_zeros(bins, 3).index_add_(0, which, columns).cpu()
-    return torch.cat([sums[:, :1], sums[:, 1:] / sums[:, :1]], 1)
+    which = (confidence * bins).ceil().clamp_(1, bins).long() - 1
+    columns = torch.stack([counted, counted * confidence, counted * right], -2)
+    sums = columns.new_zeros(*columns.shape[:-1], bins)
+    sums = sums.scatter_add_(-1, which.unsqueeze(-2).expand_as(columns), columns).mT.cpu()
+    return torch.cat([sums[..., :1], sums[..., 1:] / sums[..., :1]], -1)
 
 
-def calibration_error(bins: Tensor) -> float:
+def calibration_error(bins: Tensor) -> Tensor:
     """Return the expected calibration error: the mean distance of confidence and accuracy over samples in bins.
 
     Examples
     --------
-    >>> round(calibration_error(reliability(torch.tensor([0.9, 0.9]), torch.tensor([True, False]))), 3)
-    0.4
+    >>> calibration_error(reliability(torch.tensor([0.9, 0.9]), torch.tensor([1.0, 0.0]), torch.ones(2)))
+    tensor(0.4000)
     """
-    count, confidence, accuracy = bins[bins[:, 0] > 0].T
-    return float((count * (confidence - accuracy).abs()).sum() / count.sum())
+    count, confidence, accuracy = bins.unbind(-1)
+    return (count * (confidence - accuracy).abs()).nansum(-1) / count.sum(-1)
 
 
 def _plain(values: Tensor) -> list[float | None]:

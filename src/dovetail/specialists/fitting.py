@@ -49,6 +49,8 @@ def needs_statistics(members: Sequence[Specialist], method: str) -> bool:
 
 def _check_blueprint(first: Specialist, other: Specialist) -> None:
     a, b = first.blueprint, other.blueprint
+    if a == b:
+        return
     for what, mine, theirs in (
         ("networks", str(a.net), str(b.net)),
         ("input shapes", a.input_shape, b.input_shape),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, get_args
 
 import torch
@@ -13,7 +13,7 @@ from torch.func import functional_call
 from torch.nn.modules.batchnorm import _BatchNorm
 
 from ..errors import SpecError
-from .blueprint import Blueprint, State
+from .blueprint import Blueprint, Packed, State
 
 Method = Literal["sum", "logits", "ties", "calibrated"]
 METHODS: tuple[str, ...] = get_args(Method)
@@ -34,6 +34,25 @@ def add_weights(states: Iterable[State]) -> State:
     for state in states:
         for name, tensor in state.items():
             total[name] = _joined(total[name], tensor) if name in total else tensor.clone()
+    return total
+
+
+def add_packed(packed: Sequence[Mapping[str, Packed]]) -> State:
+    """Return the sum of the weights of sparse networks: what `add_weights` does, for what is kept of them alone.
+
+    Examples
+    --------
+    >>> from .blueprint import pack
+    >>> add_packed([{"w": pack(torch.tensor([1.0, 0.0]))}, {"w": pack(torch.tensor([2.0, 5.0]))}])
+    {'w': tensor([3., 5.])}
+    """
+    total = {name: tensor.dense() for name, tensor in packed[0].items()}
+    for weights in packed[1:]:
+        for name, tensor in weights.items():
+            if total[name].is_floating_point():
+                tensor.add_to(total[name])
+            else:
+                total[name] = _joined(total[name], tensor.dense())
     return total
 
 

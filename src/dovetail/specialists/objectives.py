@@ -6,6 +6,7 @@ the logits by the temperature first.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial
 
@@ -96,6 +97,23 @@ def prediction_entropy(log_probabilities: Tensor) -> Tensor:
     # 0 · ln 0 counts as 0, its limit; NaN stays NaN.
     nothing = log_probabilities == -torch.inf
     return -torch.where(nothing, 0.0, probabilities * log_probabilities).sum(-1) + 0.0
+
+
+def max_entropy_of(log_p: Tensor, target: Tensor, rewarded: Tensor) -> Tensor:
+    """Return `max_entropy` of many networks at once, from the logarithms of their predictions.
+
+    Parameters
+    ----------
+    log_p : Tensor
+        ``[networks, samples, classes]``
+    target : Tensor
+        The true classes, ``[samples]``.
+    rewarded : Tensor
+        Each network's rewarded classes, 0/1, ``[networks, classes]``.
+    """
+    label = log_p.gather(2, target.expand(len(log_p), -1)[..., None]).squeeze(2)
+    uniform = log_p.mean(2) + math.log(log_p.shape[2])
+    return -torch.where(rewarded.bool()[:, target], label, uniform)
 
 
 def _towards_uniform(

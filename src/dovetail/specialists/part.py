@@ -31,7 +31,7 @@ from .merge import (
     METHODS,
     LogitAverage,
     Method,
-    add_weights,
+    add_packed,
     check_keep,
     check_weights,
     fit_coefficients,
@@ -435,13 +435,12 @@ class Composite(Part):
         return Tempered(self.blueprint.network(self.state_dict()), self.blueprint.temperature)
 
     def _merged(self) -> State:
-        states = [member.state for member in self._members]
-        merged = add_weights(states)
+        merged = add_packed([member.weights for member in self._members])
         if self.method == "sum":
             return merged
         # Batch-norm statistics are no weights: in slots each unit has its own, else they are recomputed.
         names = self.blueprint.parameter_names
-        weights = [{name: state[name] for name in names} for state in states]
+        weights = [{name: member.weights[name].dense() for name in names} for member in self._members]
         if self.method == "ties":
             return merged | ties_weights(weights, self.keep)
         return merged | scale_weights(weights, self.weights)
