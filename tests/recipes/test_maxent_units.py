@@ -14,7 +14,8 @@ from dovetail.recipes.maxent.condition import TRAINING, Condition, data_settings
 from dovetail.recipes.published_values import PublishedFile
 from dovetail.recipes.recipe import Scale
 from dovetail.recipes.unit import canonical
-from dovetail.specialists.settings import settle
+from dovetail.specialists.settings import TrainingSettings
+from dovetail.specialists.train import settled
 
 RECIPES = (
     "table1", "table4", "complete-merge", "connectivity", "temperature", "pruning-ratio", "confusions", "width",
@@ -104,10 +105,10 @@ def test_training_settings_are_complete() -> None:
         for model in models:
             for sparsity in (None, 0.0):
                 train = Condition("paper", data, model, sparsity=sparsity).train
-                settled = settle(**train).to_json()
-                assert settled.keys() == train.keys()
-                assert settled["sparsity"] == train["sparsity"]
-                assert settled["rounds"] == (2 if train["sparsity"] else 0)
+                filled_in = settled(TrainingSettings(**train)).model_dump()
+                assert filled_in.keys() == train.keys()
+                assert filled_in["sparsity"] == train["sparsity"]
+                assert filled_in["rounds"] == (2 if train["sparsity"] else 0)
 
 
 def test_the_papers_settings() -> None:

@@ -8,7 +8,7 @@ import torch
 import dovetail as dt
 from dovetail.errors import MisfitError, ShapeError
 from dovetail.specialists.blueprint import State
-from dovetail.specialists.compatibility import path_separation
+from dovetail.specialists.composing import path_separation
 
 from .helpers import inputs, make_specialist, make_team
 

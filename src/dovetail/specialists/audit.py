@@ -23,7 +23,7 @@ from .evaluate import Score, run_network, score_logits
 from .objectives import rewarded_cross_entropy
 from .part import Composite, Specialist, compose_quietly
 from .plots import plot_probes
-from .settings import Settings
+from .settings import TrainingSettings
 from .train import train_specialists
 
 if TYPE_CHECKING:
@@ -175,7 +175,7 @@ def audit_drop(
                 f"{part.provenance.fingerprint} and {data.fingerprint}), so nothing trained here could be "
                 "compared with it"
             )
-    settings = [Settings.from_json(part.provenance.training) for part in composite.specialists]
+    settings = [TrainingSettings.from_provenance(part.provenance.training) for part in composite.specialists]
     unseen = _without_classes(data, ids)
     networks: dict[str, tuple[nn.Module, tuple[int, ...]]] = {
         WITH: (composite.module(), composite.rewarded),
@@ -232,23 +232,29 @@ def _retrained(
     after: Composite, data: Dataset, device: torch.device | str | None, progress: bool
 ) -> Composite:
     """Train the specialists of a composite again, with their own settings, on other data."""
-    groups: dict[tuple[int, Settings], list[ClassSet]] = {}
+    groups: dict[tuple[int, TrainingSettings], list[ClassSet]] = {}
     for part in after.specialists:
-        groups.setdefault((part.seed, Settings.from_json(part.provenance.training)), []).append(part.rewarded)
-    again: dict[tuple[int, Settings, ClassSet], Specialist] = {}
+        groups.setdefault((part.seed, TrainingSettings.from_provenance(part.provenance.training)), []).append(
+            part.rewarded
+        )
+    again: dict[tuple[int, TrainingSettings, ClassSet], Specialist] = {}
     for (seed, settings), sets in groups.items():
-        options: Any = settings.to_json()
+        options: Any = settings.model_dump()
         team = train_specialists(data, rewarded=sets, seed=seed, device=device, progress=progress, **options)
         again |= {(seed, settings, part.rewarded): part for part in team}
     ordered = [
-        again[part.seed, Settings.from_json(part.provenance.training), part.rewarded]
+        again[part.seed, TrainingSettings.from_provenance(part.provenance.training), part.rewarded]
         for part in after.specialists
     ]
     return after.of(ordered, weights=after.coefficients if after.method == "logits" else None, force=True)
 
 
 def _generalist(
-    like: Composite, settings: Settings, data: Dataset, device: torch.device | str | None, progress: bool
+    like: Composite,
+    settings: TrainingSettings,
+    data: Dataset,
+    device: torch.device | str | None,
+    progress: bool,
 ) -> nn.Module:
     """Train a network of the same architecture on all samples of the data in the ordinary way."""
     blueprint = like.blueprint

@@ -24,7 +24,7 @@ from .blueprint import Blueprint, Packed, State
 from .class_sets import ClassSet
 from .manifest import Manifest, read_manifest
 from .part import Composite, Specialist
-from .settings import Settings
+from .settings import TrainingSettings
 
 Read = TypeVar("Read")
 
@@ -197,7 +197,7 @@ def find_trained(
     members: Iterable[tuple[int, ClassSet]],
     data: Dataset,
     blueprint: Blueprint,
-    settings: Settings,
+    settings: TrainingSettings,
     *,
     replace: bool,
 ) -> dict[tuple[int, ClassSet], Specialist]:
@@ -228,8 +228,8 @@ def find_trained(
             other = f"it is {part!r}"
         elif part.provenance.fingerprint != data.fingerprint:
             other = f"it was trained on other data ({part.provenance.fingerprint}, not {data.fingerprint})"
-        elif part.provenance.training != settings.to_json():
-            wanted = settings.to_json()
+        elif part.provenance.training != settings.model_dump():
+            wanted = settings.model_dump()
             names = [name for name in wanted if part.provenance.training.get(name) != wanted[name]]
             other = "it was trained otherwise: " + ", ".join(
                 f"{name} {part.provenance.training.get(name)}, not {wanted[name]}" for name in names

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
     from ..population import History
     from .audit import DropAudit
-    from .connectivity import Connectivity
+    from .curve import MergeCurve
     from .evaluate import Score
-    from .merge_curve import MergeCurve
+    from .paths import Connectivity
 
 
 PerClass = Literal["accuracy", "entropy", "leakage"]

@@ -10,16 +10,16 @@ from ..data.dataset import Dataset
 from ..errors import SpecError, TrainingError
 from ..population import Adam, History, Population
 from ..population.batch_norm import has_batch_norm
-from ..prune import prune_by_magnitude
+from ..prune import prune_by_magnitude, rate_per_round
 from .objectives import objective, other_entropy, rewarded_accuracy
-from .settings import Settings
+from .settings import TrainingSettings
 
 
 def train_rounds(
     population: Population,
     data: Dataset,
     rewarded: Tensor,
-    settings: Settings,
+    settings: TrainingSettings,
     *,
     at_once: int | None = None,
     progress: bool = True,
@@ -36,8 +36,8 @@ def train_rounds(
         What to train and validate on. With ``"xe"`` members see only the samples of their classes.
     rewarded : Tensor
         Each member's rewarded classes, 0/1, ``[members, classes]``.
-    settings : Settings
-        How to train.
+    settings : TrainingSettings
+        How to train, all of it filled in.
 
     Returns
     -------
@@ -59,7 +59,7 @@ def train_rounds(
         population.rewind()
         history = population.fit(
             data,
-            epochs=settings.epochs if last else settings.round_epochs,
+            epochs=settings.epochs if last else settings.round_epochs or settings.epochs,
             batch_size=settings.batch_size,
             optimizer=Adam(lr=settings.lr),
             objective=objective(settings.loss, settings.temperature),
@@ -90,20 +90,20 @@ def train_rounds(
     return histories
 
 
-def _pruned(population: Population, settings: Settings) -> dict[str, Tensor]:
+def _pruned(population: Population, settings: TrainingSettings) -> dict[str, Tensor]:
     """Return masks with the weights and biases of least magnitude pruned."""
     names = prunable(population.member(0))
+    assert settings.sparsity is not None  # filled in
+    rate = rate_per_round(settings.sparsity, settings.rounds)
     weights = {name: population.params[name] for name in names}
     if settings.scope == "global":
-        return prune_by_magnitude(
-            weights, population.masks, rate=settings.rate, scope="global", population=True
-        )
+        return prune_by_magnitude(weights, population.masks, rate=rate, scope="global", population=True)
     return prune_by_magnitude(
         weights,
         population.masks,
-        rate=settings.rate,
+        rate=rate,
         output=[name for name in names if name.startswith("output.")],
-        output_rate=settings.rate * settings.output_share,
+        output_rate=rate * settings.output_share,
         population=True,
     )
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, overload
+from typing import TYPE_CHECKING, overload
 
 import torch
 
@@ -23,7 +23,7 @@ from .layouts import Member, layouts
 from .manifest import Provenance
 from .part import Specialist
 from .rounds import train_rounds
-from .settings import settle
+from .settings import Loss, Monitor, Scope, TrainingSettings
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,7 +34,7 @@ def train_specialists(
     net: str | NetSpec = "mlp:512",
     rewarded: Iterable[ClassName | Iterable[ClassName]] | None = None,
     *,
-    loss: str = "me",
+    loss: Loss = "me",
     sparsity: float | None = None,
     rounds: int = 2,
     epochs: int = 20,
@@ -46,8 +46,8 @@ def train_specialists(
     lr: float = 1e-3,
     batch_size: int = 64,
     patience: int | None = 3,
-    monitor: Literal["loss", "rewarded_accuracy"] = "loss",
-    scope: Literal["tensor", "global"] = "tensor",
+    monitor: Monitor = "loss",
+    scope: Scope = "tensor",
     output_share: float = 0.5,
     device: torch.device | str | None = None,
     at_once: int | None = None,
@@ -59,7 +59,9 @@ def train_specialists(
 
     Each is trained, pruned by magnitude and rewound to its initial weights θ0 ``rounds`` times, then trained
     once more. Every round keeps the epoch with the lowest validation loss. All networks of a call train
-    together, and each learns what it would alone (to the last bits, in which sums differ). Specialists of one
+    together, and each learns what it would alone, up to rounding: sums may differ in the last bits, and where two
+    magnitudes all but tie, pruning may then keep the other one. The same holds for what is trained later into a
+    ``folder`` that has the others already. Specialists of one
     seed share θ0 and can be added.
 
     Parameters
@@ -137,11 +139,7 @@ def train_specialists(
     True
     """
     begun = time.perf_counter()
-    settings = settle(
-        net, loss=loss, sparsity=sparsity, rounds=rounds, epochs=epochs, round_epochs=round_epochs,
-        temperature=temperature, slots=slots, lr=lr, batch_size=batch_size, patience=patience, monitor=monitor,
-        scope=scope, output_share=output_share,
-    )  # fmt: skip
+    settings = settled(TrainingSettings.from_arguments(locals()))
     if not isinstance(data, Dataset):
         raise DataError(f"give a Dataset, such as dovetail.load('digits'), not {type(data).__name__}")
     if data.task != "classes":
@@ -154,7 +152,7 @@ def train_specialists(
     if not chosen:
         raise SpecError("seeds is empty; leave it out for seed 0")
     members = [(number, ids) for number in chosen for ids in sets]
-    blueprint = Blueprint(settings.net, data.input_shape, data.classes, settings.temperature)
+    blueprint = Blueprint(NetSpec.parse(settings.net), data.input_shape, data.classes, settings.temperature)
     starts = {number: start_hash(blueprint, number) for number in dict.fromkeys(chosen)}
     made: dict[Member, Specialist] = {}
     if folder is not None:
@@ -172,12 +170,36 @@ def train_specialists(
         for row, (number, ids) in enumerate(group):
             provenance = Provenance(
                 number, starts[number], loss, slots, data.name, data.fingerprint,
-                settings.to_json(), _last_metrics(done[-1], row),
+                settings.model_dump(), _last_metrics(done[-1], row),
             )  # fmt: skip
             made[number, ids] = Specialist(blueprint, ids, layout.packed(population, row, ids), provenance)
             if folder is not None:
                 made[number, ids].save(folder / file_name(data.name, ids, number))
     return Team([made[member] for member in members], histories, time.perf_counter() - begun)
+
+
+def settled(settings: TrainingSettings) -> TrainingSettings:
+    """Return the settings with the paper's values for what was left open.
+
+    Examples
+    --------
+    >>> found = settled(TrainingSettings(net="mlp:512"))
+    >>> found.sparsity, found.round_epochs
+    (0.99, 10)
+    """
+    net, sparsity, rounds = NetSpec.parse(settings.net), settings.sparsity, settings.rounds
+    if sparsity is None:
+        sparsity = 0.0 if settings.slots else 0.99 if net.name == "mlp" else 0.6
+    if not sparsity or not rounds:
+        sparsity, rounds = 0.0, 0
+    return settings.model_copy(
+        update={
+            "net": str(net),
+            "sparsity": sparsity,
+            "rounds": rounds,
+            "round_epochs": settings.round_epochs or max(1, settings.epochs // max(1, rounds)),
+        }
+    )
 
 
 @lru_cache(maxsize=64)

@@ -12,8 +12,8 @@ from ...data.dataset import Split
 from ...population import Population
 from ...specialists import Part
 from ...specialists.class_sets import one_hot_sets
-from ...specialists.connectivity import path
 from ...specialists.objectives import max_entropy
+from ...specialists.paths import path
 
 _STACK_BYTES = {"cpu": 64 * 2**20, "cuda": 2 * 2**30}
 """How much the weights of networks that are measured together may take."""

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from ...errors import DovetailError
 from ...specialists import Composite, Part, Score, Specialist
-from ...specialists.compose import clash_in
+from ...specialists.composing import clash_in
 from ...specialists.evaluate import score_logits
 from ...specialists.fitting import check_data, data_note
 from ...specialists.merge import Method
