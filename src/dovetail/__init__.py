@@ -41,10 +41,7 @@ if TYPE_CHECKING:
     from .opening import open_saved as open
     from .population import Population, recompute_batch_norm
     from .sculpting import Hierarchy, Sculpture, detect_modules, sculpt, sculpt_seeds
-    from .specialists import Composite, Specialist, train_specialists
-    from .specialists import composing as compatibility
-    from .specialists import composing as compose
-    from .specialists import paths as connectivity
+    from .specialists import Composite, Specialist, compatibility, compose, connectivity, train_specialists
 
 _HOMES = {
     "BooleanTask": "data",

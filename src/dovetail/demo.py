@@ -100,9 +100,14 @@ class Demo:
 def run_demo(*, progress: bool = True) -> Demo:
     """Train ten specialists on `digits` twice, plain and in slots, compose them, and compare with a generalist."""
     from .data import load
-    from .specialists import audit_drop, evaluate_all, incremental_connectivity, train_specialists
-    from .specialists import composing as compose
-    from .specialists import curve as merge_curve
+    from .specialists import (
+        audit_drop,
+        compose,
+        evaluate_all,
+        incremental_connectivity,
+        merge_curve,
+        train_specialists,
+    )
 
     begun = time.perf_counter()
     data = load("digits")

@@ -5,7 +5,7 @@ import torch
 
 import dovetail as dt
 from dovetail.errors import MisfitError
-from dovetail.specialists import curve as merge_curve
+from dovetail.specialists import merge_curve
 
 from .helpers import inputs, make_team
 

@@ -109,8 +109,7 @@ def _put_together(
     force: bool,
 ) -> Composite:
     """Compose by the method that was asked for, or else in the way in which composites among the parts were made."""
-    from ..specialists import Composite
-    from ..specialists import composing as compose
+    from ..specialists import Composite, compose
     from ..specialists.part import add_parts
 
     made = [part for part in parts if isinstance(part, Composite) and not part.is_plain]

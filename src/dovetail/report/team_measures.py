@@ -23,11 +23,11 @@ from ..specialists import (
     Part,
     Score,
     Specialist,
+    connectivity,
     evaluate_all,
     incremental_connectivity,
+    merge_curve,
 )
-from ..specialists import curve as merge_curve
-from ..specialists import paths as connectivity
 from ..specialists.merge import some_of
 from ..specialists.part import compose_quietly
 

@@ -113,7 +113,7 @@ def disjoint_pairs(
     return sorted(chosen)
 
 
-def one_hot_sets(sets: Sequence[ClassSet], classes: int) -> Tensor:
+def one_hot_sets(sets: Sequence[Sequence[int]], classes: int) -> Tensor:
     """Return class sets as rows of 0/1.
 
     Examples

@@ -8,8 +8,7 @@ from itertools import combinations
 
 from ...errors import DataError, MisfitError, SpecError
 from ...nets import NetSpec
-from ...specialists import Composite, Specialist
-from ...specialists import composing as compatibility
+from ...specialists import Composite, Specialist, compatibility
 from ...specialists.fitting import in_own_slots, needs_statistics
 from ...specialists.merge import Method
 from ...specialists.part import compose_quietly
