@@ -14,6 +14,7 @@ from sklearn.metrics import adjusted_rand_score
 
 import dovetail as dt
 from dovetail.cluster import Null
+from dovetail.cluster.doubts import negligible_units, without_units
 from dovetail.cluster.partition.spectral import Spectra
 from dovetail.errors import SpecError
 
@@ -142,7 +143,7 @@ def test_units_that_decay_has_all_but_removed_give_a_warning() -> None:
     layers = random_layers([30, 30, 30], seed=3)
     layers[0][:4] *= 1e-30
     layers[1][:, :4] *= 1e-30
-    found = dt.clusterability(layers, 4, 0, progress=False)
+    found = dt.clusterability(layers, 4, 0, all_units=True, progress=False)
     assert any(text.startswith("4 units have less than a millionth") for text in found.warnings)
     layers[0][:4], layers[1][:, :4] = 0, 0
     assert not dt.clusterability(layers, 4, 0, progress=False).warnings
@@ -172,7 +173,7 @@ def test_an_island_far_out_does_not_hide_the_clusters_of_the_rest() -> None:
     for layer in layers:
         layer[0] = layer[:, 0] = 1e-16
         layer[0, 0] = 1e-12
-    found = dt.clusterability(layers, 4, 0, progress=False)
+    found = dt.clusterability(layers, 4, 0, all_units=True, progress=False)
     assert found.ncut == pytest.approx(whole.ncut, rel=0.1)
     assert found.warnings
 
@@ -276,3 +277,61 @@ def test_the_samples_shuffled_copies() -> None:
     assert len(errors) == 28
     assert np.sum(np.square(errors)) < stats.chi2.ppf(0.999, len(errors))
     assert np.sum(np.abs(errors) <= 2) >= 25
+
+
+def with_dead_pairs(pairs: int, strength: float = 1e-8) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Return a network of three clusters with pairs of units that lead almost only to each other, and one without."""
+    rng = np.random.default_rng(0)
+    clean = [np.kron(np.eye(3), rng.random((20, 20))) + 0.02 * rng.random((60, 60)) for _ in range(3)]
+    for number in range(pairs):
+        clean[0][number] = 0  # what the units of the second layer read
+        clean[1][number], clean[1][:, number] = 0, 0  # what they lead to, and what those of the third read
+        clean[2][:, number] = 0
+    dead = [layer.copy() for layer in clean]
+    for number in range(pairs):
+        dead[0][number] += strength * 3e-3 * rng.random(60)
+        dead[1][number, number] = strength
+        dead[2][:, number] += strength * 3e-3 * rng.random(60)
+    return dead, clean
+
+
+def test_negligible_units_are_left_out_and_named() -> None:
+    dead, clean = with_dead_pairs(12)
+    found = dt.clusterability(dead, 6, 20, progress=False)
+    plain = dt.clusterability(clean, 6, 20, progress=False)
+    assert found.ncut == plain.ncut
+    assert found.null.tolist() == plain.null.tolist()
+    assert found.labels.tolist() == plain.labels.tolist()
+    assert found.negligible.tolist() == [*range(60, 72), *range(120, 132)]
+    assert (found.labels[found.negligible] == -1).all()
+    assert found.p_value <= 0.05
+    assert "more than its weights would be by chance" in found.verdict()
+    assert found.warnings[0].startswith("24 units are left out")
+    assert " 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11; " in found.warnings[0]
+    assert "and 12 more" in found.warnings[0]
+    assert found.to_json()["negligible"] == found.negligible.tolist()
+    assert not plain.negligible.size
+
+
+def test_dead_pairs_spoil_the_clustering_if_all_units_are_kept_and_there_is_no_verdict_then() -> None:
+    dead, _ = with_dead_pairs(12)
+    found = dt.clusterability(dead, 6, 20, all_units=True, progress=False)
+    assert found.ncut > 2 * found.eigenvalues.sum() + 1
+    assert "No verdict: the clustering has failed" in found.verdict()
+    assert "chance (" not in found.verdict()
+    assert not found.negligible.size
+
+
+def test_without_negligible_units_nothing_changes() -> None:
+    layers = random_layers([30, 40, 30], 0.6)
+    assert not dt.clusterability(layers, 4, 0, progress=False).negligible.size
+    graph = dt.network_graph(layers)
+    assert without_units(graph, negligible_units(graph)) is graph
+
+
+@pytest.mark.parametrize("k", [2, 4, 8])
+def test_no_clustering_is_below_the_sum_of_eigenvalues(k: int) -> None:
+    for density in (0.05, 0.3, 1.0):
+        found = dt.clusterability(random_layers([40, 60, 30, 10], density), k, 0, progress=False)
+        assert found.ncut >= found.eigenvalues.sum() - 1e-9
+        assert "No verdict" not in found.verdict()

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 import numpy as np
-import pandas as pd
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import adjusted_rand_score
 from torch import Tensor, nn
 
@@ -19,7 +18,7 @@ from ..graph.layers import Norm
 from ..graph.network_graph import Convention, network_graph
 from ..population.progress import ProgressBar
 from .checks import whole_number
-from .doubts import doubts
+from .doubts import doubts, named_units, negligible_units, without_units
 from .null import Null, Shuffle, Shuffles, verdict
 from .partition.leiden import LeidenCutter
 from .partition.ncut import unit_scale
@@ -27,7 +26,10 @@ from .partition.spectral import Cutter, SpectralCutter
 from .threads import in_threads, one_blas_thread
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
+
+SCHEMA = "dovetail.clusterability/1"
 
 Method: TypeAlias = Literal["spectral", "leiden"]
 Network: TypeAlias = nn.Module | Mapping[str, Tensor] | Sequence[ArrayLike | Tensor] | NetworkGraph
@@ -44,6 +46,7 @@ def clusterability(
     example_input: Tensor | None = None,
     norm: Norm = "l1",
     convention: Convention | None = None,
+    all_units: bool = False,
     starts: int = 25,
     stability: int = 5,
     progress: bool = True,
@@ -71,6 +74,9 @@ def clusterability(
         A batch that the network takes; needed for all but plain chains of dense layers.
     norm, convention
         How weights become connections; see `network_graph`.
+    all_units : bool
+        Cluster also units whose connections are less than 1e-5 of what is usual in their layer. They do nothing, but
+        decide the n-cut; by default they are left out, and `warnings` names them.
     starts : int
         Random starts of k-means.
     stability : int
@@ -111,6 +117,8 @@ def clusterability(
         graph = network
     else:
         graph = network_graph(network, example_input, norm=norm, convention=convention)
+    left_out = np.zeros(len(graph), dtype=bool) if all_units else negligible_units(graph)
+    graph = without_units(graph, left_out)
     scaled = unit_scale(graph)
     copies = Shuffles(scaled, shuffle)
     cutter: Cutter = SpectralCutter(scaled, k, starts) if method == "spectral" else LeidenCutter(scaled, k)
@@ -145,12 +153,20 @@ def clusterability(
         components=int(first.component.max()) + 1,
         eigenvalues=np.zeros(0) if first.spectrum is None else first.spectrum.values, embedding=embedding,
         stability=Stability(cuts, float(np.mean(agreement)) if agreement else float("nan")),
-        warnings=doubts(scaled, first.labels, first.component, k),
+        negligible=np.flatnonzero(left_out),
+        warnings=(*_left_out(graph, left_out), *doubts(scaled, first.labels, first.component, k)),
         shuffle=shuffle, method=method, seed=seed,
     )  # fmt: skip
 
 
-SCHEMA = "dovetail.clusterability/1"
+def _left_out(graph: NetworkGraph, units: NDArray[np.bool_]) -> list[str]:
+    """Return what to say about units that were left out."""
+    if not units.any():
+        return []
+    return [
+        f"{units.sum()} units are left out: their connections are less than 1e-5 of what is usual in their layer, so "
+        f"they do nothing ({named_units(graph, units)}); all_units=True (--all-units) keeps them"
+    ]
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,7 +193,7 @@ class Clusterability:
     Attributes
     ----------
     graph : NetworkGraph
-        The network as a graph.
+        The network as a graph, without the connections of negligible units.
     k : int
         Number of clusters.
     ncut : float
@@ -186,6 +202,8 @@ class Clusterability:
         N-cuts of shuffled copies, each clustered in the same way.
     labels : int array
         The cluster of each node, 0 to k - 1 from the largest on; -1 for nodes without connections.
+    negligible : int array
+        Nodes that were left out because they do nothing; their label is -1.
     components : int
         Connected components of the graph; nodes without connections are not counted.
     eigenvalues : float array
@@ -215,6 +233,7 @@ class Clusterability:
     ncut: float
     null: Floats
     labels: Indices
+    negligible: Indices
     components: int
     eigenvalues: Floats
     embedding: Floats
@@ -259,6 +278,8 @@ class Clusterability:
 
     def composition(self) -> pd.DataFrame:
         """Return how many nodes of each layer are in each cluster."""
+        import pandas as pd
+
         counts = np.zeros((self.k, len(self.graph.groups)), dtype=np.int64)
         used = self.labels >= 0
         np.add.at(counts, (self.labels[used], self.graph.group_of[used]), 1)
@@ -267,8 +288,8 @@ class Clusterability:
         )
 
     def verdict(self) -> str:
-        """Return in words what the numbers say."""
-        return verdict(self._beside, self.k)
+        """Return in words what the numbers say; nothing where the clustering has plainly failed."""
+        return verdict(self._beside, self.k, self.eigenvalues)
 
     def to_json(self) -> dict[str, object]:
         """Return everything but the graph's weights and the embedding as plain numbers, texts and lists."""
@@ -284,7 +305,7 @@ class Clusterability:
             },
             "warnings": list(self.warnings),
             "groups": [{"name": group.name, "size": group.size} for group in self.graph.groups],
-            "labels": self.labels.tolist(),
+            "labels": self.labels.tolist(), "negligible": self.negligible.tolist(),
             "composition": self.composition().to_numpy().tolist(),
         }  # fmt: skip
 

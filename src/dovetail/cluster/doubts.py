@@ -1,12 +1,21 @@
-"""Doubts about an n-cut: components that are not connected, and clusters that hardly are."""
+"""Doubts about an n-cut: units that do nothing, components that are not connected, clusters that hardly are."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from ..graph.graph import Indices, NetworkGraph
 from .partition.spectrum import components_of
+
+_NEGLIGIBLE = 1e-5
+"""Units with less than this share of the weight that units of their layer usually have do nothing."""
+
+_MOST_NAMED = 12
+"""Units that are named one by one."""
 
 _SMALL = 0.1
 """Clusters with less than this share of what an even cluster would weigh are small."""
@@ -20,6 +29,65 @@ _THREAD = 1e-6
 
 _FAINT = 1e-6
 """Units with less than this share of a usual unit's weight do nothing, though they are not quite cut off."""
+
+
+def negligible_units(graph: NetworkGraph) -> NDArray[np.bool_]:
+    """Return which units are as good as dead: their connections are next to nothing beside those of their layer.
+
+    Training leaves such units (decay, batch norm). They would not matter, but two of them that lead to each other are a
+    cluster that costs almost nothing, and one that is cut apart costs almost 2. Units that are left without any
+    connection once those are gone are counted too; units that never had one are not.
+
+    Examples
+    --------
+    >>> import dovetail as dt
+    >>> weights = np.ones((3, 4))
+    >>> weights[1] = 1e-9
+    >>> negligible_units(dt.network_graph([weights])).nonzero()[0].tolist()
+    [5]
+    """
+    degrees = np.asarray(graph.adjacency.sum(1), dtype=np.float64)
+    usual = np.zeros(len(graph.groups))
+    for number in range(len(graph.groups)):
+        here = degrees[graph.group_of == number]
+        usual[number] = np.median(here[here > 0]) if (here > 0).any() else 0
+    least = _NEGLIGIBLE * usual[graph.group_of]
+    gone = (degrees > 0) & (degrees < least)
+    count = 0
+    while gone.sum() > count:
+        count = int(gone.sum())
+        left = np.asarray(graph.adjacency @ (~gone).astype(np.float64))
+        gone |= (degrees > 0) & (left < least)
+    return gone
+
+
+def without_units(graph: NetworkGraph, gone: NDArray[np.bool_]) -> NetworkGraph:
+    """Return the graph in which some units have no connections; the same one if there are none to take out."""
+    if not gone.any():
+        return graph
+    blocks = tuple(
+        replace(block, weights=np.where(gone[block.outputs][:, None] | gone[block.inputs], 0, block.weights))
+        for block in graph.blocks
+    )
+    return replace(graph, blocks=blocks)
+
+
+def named_units(graph: NetworkGraph, units: NDArray[np.bool_]) -> str:
+    """Return the names of units, layer by layer, the first dozen of them.
+
+    Examples
+    --------
+    >>> import dovetail as dt
+    >>> named_units(dt.network_graph([np.ones((3, 4))]), np.array([0, 1, 0, 0, 1, 0, 1], dtype=bool))
+    'input 1; output 0, 2'
+    """
+    nodes = np.flatnonzero(units)
+    by_layer: dict[str, list[str]] = {}
+    for node in nodes[:_MOST_NAMED]:
+        layer = graph.groups[graph.group_of[node]].name
+        by_layer.setdefault(layer, []).append(str(graph.unit_of[node]))
+    text = "; ".join(f"{layer} {', '.join(numbers)}" for layer, numbers in by_layer.items())
+    return text if len(nodes) <= _MOST_NAMED else f"{text}; and {len(nodes) - _MOST_NAMED} more"
 
 
 def doubts(graph: NetworkGraph, labels: Indices, component: Indices, k: int) -> tuple[str, ...]:
@@ -92,5 +160,5 @@ def _faint(adjacency: sparse.csr_array) -> list[str]:
         return []
     return [
         f"{count} units have less than a millionth of the weight that units usually have here (L2 leaves such): they "
-        "do nothing, yet clusters are made of them; set their weights to 0 to leave them out"
+        "do nothing, yet clusters are made of them; all_units=False leaves out what does nothing in its layer"
     ]

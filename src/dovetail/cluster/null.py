@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ..errors import unknown_name
 from ..graph.graph import Block, Floats, Indices, NetworkGraph
@@ -139,8 +139,24 @@ _ENOUGH = 19
 """Shuffled copies with which a network that beats them all has a p-value of 5 %."""
 
 
-def verdict(null: Null, k: int) -> str:
-    """Return in words what the n-cut of k clusters says beside its null.
+def has_failed(ncut: float, eigenvalues: ArrayLike) -> bool:
+    """Whether a clustering is plainly not the one to look for: it leaves far more than the eigenvalues say it must.
+
+    No k clusters of a graph have an n-cut below the sum of the k smallest eigenvalues of its normalised Laplacian. What
+    k-means finds is above that, as a rule by much less than its double. Here it counts as failed if the n-cut is more
+    than twice this bound, and by more than 1: a whole cluster that has nothing within.
+
+    Examples
+    --------
+    >>> has_failed(6.1, [0, 0.1, 0.2]), has_failed(2.5, [0, 0.8, 0.9])
+    (True, False)
+    """
+    bound = np.sum(eigenvalues)
+    return bool(np.size(eigenvalues)) and bool(ncut > 2 * bound + 1)
+
+
+def verdict(null: Null, k: int, eigenvalues: ArrayLike = ()) -> str:
+    """Return in words what the n-cut of k clusters says beside its null; nothing where the clustering has failed.
 
     Examples
     --------
@@ -153,6 +169,12 @@ def verdict(null: Null, k: int) -> str:
         f"n-cut {null.ncut:.3f} with {k} clusters: a connection picked at a cluster leaves it with a chance "
         f"of {null.ncut / k:.0%} (lower is more clusterable)."
     )
+    if has_failed(null.ncut, eigenvalues):
+        return (
+            f"{first}\nNo verdict: the clustering has failed. The eigenvalues of the graph would allow an n-cut from "
+            f"{np.sum(eigenvalues):.3f} on. Units that lead to few others only keep k-means from the clusters of the "
+            "rest; look at the warnings, or ask for other numbers of clusters."
+        )
     if not len(null.copies):
         return f"{first}\nNo shuffled copies: the number alone does not say whether that is more than chance."
     return (

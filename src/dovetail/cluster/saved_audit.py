@@ -33,7 +33,9 @@ class SavedAudit:
     layers : list of (str, int)
         Name and size of each layer.
     components : int
-        Connected parts of the network.
+        Connected components of the network.
+    eigenvalues : list of float
+        The k smallest; none for communities.
     ncuts : list of float
         Of clusterings with other seeds.
     agreement : float, optional
@@ -63,6 +65,7 @@ class SavedAudit:
     composition: list[list[int]]
     layers: list[tuple[str, int]]
     components: int
+    eigenvalues: list[float]
     ncuts: list[float]
     agreement: float | None
     warnings: list[str]
@@ -82,7 +85,7 @@ class SavedAudit:
     @property
     def verdict(self) -> str:
         """What the numbers say, in words."""
-        return verdict(self.null, self.k)
+        return verdict(self.null, self.k, self.eigenvalues)
 
     def __repr__(self) -> str:
         return f"SavedAudit({self.checkpoint!r}, k={self.k}, ncut={self.ncut:.4g}, {len(self.copies)} shuffled copies)"
@@ -139,6 +142,7 @@ def audit_of(content: object) -> SavedAudit:
         [[whole(count) for count in take({"row": row}, "row", list, len(layers))] for row in rows],
         layers,
         whole(found.get("components")),
+        [number(value) for value in take(found, "eigenvalues", list)],
         [number(value) for value in take(stability, "ncuts", list)],
         None if agreement is None else number(agreement),
         [str(warning) for warning in take(found, "warnings", list)],

@@ -46,6 +46,10 @@ def audit(
             show_default="cnn if there are convolutions",
         ),
     ] = None,
+    all_units: Annotated[
+        bool,
+        typer.Option("--all-units", help="Keep units that are as good as dead beside others of their layer."),
+    ] = False,
     method: Annotated[
         Literal["spectral", "leiden"], typer.Option(help="How clusters are found.")
     ] = "spectral",
@@ -109,7 +113,7 @@ def audit(
         measured = None if data is None else _ready(source, data, samples, seed, device)
         found = clusterability(
             source.what, k, shuffles, shuffle=shuffle, seed=seed, method=method, example_input=source.example,
-            norm=norm, convention=convention, progress=not as_json,
+            norm=norm, convention=convention, all_units=all_units, progress=not as_json,
         )  # fmt: skip
     lesions = None
     if measured is not None:

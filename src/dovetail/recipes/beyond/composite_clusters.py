@@ -169,7 +169,7 @@ def cluster_network(
     for view, first in VIEWS.items():
         graph = network_graph(list(matrices[first:]))
         k = len(matrices[-1])
-        cut = clusterability(graph, k, settings["shuffles"], stability=0, progress=False)
+        cut = clusterability(graph, k, settings["shuffles"], all_units=True, stability=0, progress=False)
         layer = graph.group_of + first
         hidden = (layer > 0) & (layer < len(matrices)) & (cut.labels >= 0)
         copies = {name: _copies(graph, how, k, settings["copies"]) for name, how in _COPIES.items()}

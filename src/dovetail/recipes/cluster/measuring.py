@@ -63,7 +63,16 @@ def measure(
         if part == "largest":
             graph = largest_part(graph)
         found.append(
-            clusterability(graph, k, shuffles, shuffle=shuffle, starts=starts, stability=0, progress=False)
+            clusterability(
+                graph,
+                k,
+                shuffles,
+                shuffle=shuffle,
+                all_units=True,
+                starts=starts,
+                stability=0,
+                progress=False,
+            )  # all units, as in the paper
         )
     row: dict[str, Any] = measured(found)
     if labels:
