@@ -35,8 +35,9 @@ def found(k: int = 3, shuffles: int = 20, layers: int = 3, columns: int | None =
     labels[3] = -1
     embedding[3] = np.nan
     return Clusterability(
-        graph, k, 1.5, rng.normal(2, 0.1, shuffles), labels, 1, np.zeros(k), embedding, Stability(np.zeros(0), 1.0), (),
-        "layer", "spectral", 0,
+        graph=graph, k=k, ncut=1.5, null=rng.normal(2, 0.1, shuffles), labels=labels,
+        negligible=np.zeros(0, dtype=np.int64), components=1, eigenvalues=np.zeros(k), embedding=embedding,
+        stability=Stability(np.zeros(0), 1.0), warnings=(), shuffle="layer", method="spectral", seed=0,
     )  # fmt: skip
 
 
