@@ -20,7 +20,7 @@ from ..cache import Cache
 from ..folder import StudioFolder
 from ..held_data import DataCache, HeldData, data_cache_of
 from ..studio import Studio
-from .composing import FIRST_SAMPLES, Compatibilities, FitTable, first_fit, put_together
+from .composing import FIRST_SAMPLES, Compatibilities, FitTable, first_fit, key_of, put_together
 from .logits import Outputs
 from .parts import Catalogue, Inventory, OpenedParts
 
@@ -141,13 +141,13 @@ class Bench:
         _, composite = self.gather(files, method)
         data = self.data_of(composite)[0] if method == "calibrated" else None
         with self._lock:
-            known = self._clashes.find(composite.digest)
+            known = self._clashes.find(key_of(composite))
         if known is not None:
             return known
         # Large networks take seconds; nobody else should wait.
         clash = clash_in(composite, None if data is None else data.inputs) or ""
         with self._lock:
-            return self._clashes.keep(composite.digest, clash)
+            return self._clashes.keep(key_of(composite), clash)
 
     def save(self, files: list[str], method: Method, name: str) -> Path:
         """Save the composite of some files under a name that is free.
@@ -205,7 +205,7 @@ class Bench:
         data, why_not = self.data_of(part)
         if data is None:
             return Measured(part, None, 0, 0, provenance.data, why_not)
-        key = (part.digest, data.fingerprint)
+        key = (key_of(part), data.fingerprint)
         with self._lock:
             score = self._scores.find(key)
         if score is None:

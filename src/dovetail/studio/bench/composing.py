@@ -8,7 +8,7 @@ from itertools import combinations
 
 from ...errors import DataError, MisfitError, SpecError
 from ...nets import NetSpec
-from ...specialists import Composite, Specialist, compatibility
+from ...specialists import Composite, Part, Specialist, compatibility
 from ...specialists.fitting import in_own_slots, needs_statistics
 from ...specialists.merge import Method
 from ...specialists.part import compose_quietly
@@ -32,6 +32,11 @@ _QUICK = 10**9
 """Multiplications of one pass over all samples up to which the fit itself is quick enough."""
 
 _MOST_KEPT = 20_000
+
+
+def key_of(part: Part) -> str:
+    """Return what tells a part from others, found without merging its weights, which a page has no time for."""
+    return part.stored_digest if isinstance(part, Composite) else part.digest
 
 
 def offered(net: NetSpec, *, slots: bool) -> list[Method]:

@@ -14,8 +14,11 @@ import torch
 from torch import Tensor, nn
 
 from ...specialists import Composite, Part, Specialist, mix_logits
+from ...specialists.blueprint import Tempered
+from ...specialists.evaluate import run_network
 from ..cache import Cache
 from ..held_data import HeldData
+from .composing import key_of
 
 _FIRST, _MOST = 32, 1000
 """How many samples are computed to learn how long one takes, and at most in one go (well inside fast memory)."""
@@ -130,7 +133,7 @@ class Outputs:
             if rows.complete:  # so it has let go of its network
                 self._begun.take_out(key)
                 self._logits.keep(key, rows)
-        key = (part.digest, data.fingerprint)
+        key = (key_of(part), data.fingerprint)
         return self._logits.find(key) or self._begun.get(key, lambda: self._begin(part, data))
 
     def _begin(self, part: Part, data: HeldData) -> Rows:
@@ -141,12 +144,11 @@ class Outputs:
             return Rows(
                 samples, classes, lambda start, stop: _mixed(members, part.shares, start, stop), tools
             )
-        network = part.blueprint.network(part.state_dict())
+        network = part.module()
         layers = _first_and_rest(network)
         if layers is None or not self._adds_up(part, layers[0].out_features * samples * 4):
-            temperature = part.blueprint.temperature
             return Rows(
-                samples, classes, lambda start, stop: network(x[start:stop]) / temperature, _nbytes(network)
+                samples, classes, lambda start, stop: run_network(network, x[start:stop]), _nbytes(network)
             )
         return Rows(samples, classes, self._added(part, data, *layers), _nbytes(layers[1]))
 
@@ -172,7 +174,7 @@ class Outputs:
 
     def _first_layer(self, specialist: Specialist, data: HeldData) -> Rows:
         def make() -> Rows:
-            layers = _first_and_rest(specialist.blueprint.network(specialist.state))
+            layers = _first_and_rest(specialist.module())
             assert layers is not None
             first = layers[0]
             return Rows(len(x), first.out_features, lambda start, stop: first(x[start:stop].flatten(1)))
@@ -190,7 +192,9 @@ def _nbytes(network: nn.Module) -> int:
 
 
 def _first_and_rest(network: nn.Module) -> tuple[nn.Linear, nn.Sequential] | None:
-    """Return a perceptron's first layer and all that follows, or None for other networks."""
+    """Return a perceptron's first layer and all that follows but the temperature, or None for other networks."""
+    if isinstance(network, Tempered):
+        network = network.network
     if isinstance(network, nn.Sequential) and len(network) > 2:
         flatten, first = network[0], network[1]
         if isinstance(flatten, nn.Flatten) and isinstance(first, nn.Linear):

@@ -14,6 +14,7 @@ from ...specialists import Composite, Part, Specialist, max_entropy, mix_logits
 from ...specialists.fitting import data_note
 from ...specialists.merge import Method
 from ..bench.bench import Bench, bench_of
+from ..bench.composing import key_of
 from ..cache import Cache
 from ..held_data import HeldData
 from ..studio import Studio
@@ -107,7 +108,7 @@ class Asker:
         return rows.double().log_softmax(1)
 
     def _logits(self, part: Part, x: Tensor) -> Tensor:
-        logits: Tensor = self._networks.get(part.digest, part.module)(x)
+        logits: Tensor = self._networks.get(key_of(part), part.module)(x)
         return logits[0]
 
 
@@ -165,7 +166,7 @@ class Board:
 
     def _ranked(self, composite: Composite, data: HeldData) -> Ranking:
         logits = self.bench.test_logits(composite, data)
-        key = (composite.digest, data.fingerprint, len(logits))
+        key = (key_of(composite), data.fingerprint, len(logits))
         target = data.test.y[: len(logits)]
         with self._lock:
             return self._rankings.get(key, lambda: rank(logits, target, composite.rewarded))

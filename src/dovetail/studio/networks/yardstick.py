@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from ...data import BooleanTask, boolean_task
 from ...data.boolean.table import input_table
 from ...errors import DovetailError
+from ...specialists.evaluate import run_network
 from ..held_data import HeldData
 
 Measure = Literal["bits", "classes", "movement"]
@@ -33,7 +34,6 @@ _MOST_MULTIPLICATIONS = 2 * 10**10
 
 _FEWEST_SAMPLES = 50
 
-_BATCH = 1024
 
 Shares = list[float | None]
 
@@ -221,8 +221,7 @@ def _multiplications(network: nn.Module, x: Tensor) -> int:
 
 def _logits(network: nn.Module, x: Tensor) -> Tensor:
     try:
-        with torch.no_grad():
-            return torch.cat([network.eval()(batch.float()) for batch in x.split(_BATCH)])
+        return run_network(network.eval(), x.float())
     except RuntimeError as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0][:160]
         raise DovetailError(
