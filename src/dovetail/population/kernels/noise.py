@@ -1,6 +1,6 @@
 """Noise in one pass over memory, as a Triton kernel for CUDA.
 
-The arithmetic of `hashing` and `draws`, in registers; what is changed there must be changed here. As single operations
+The arithmetic of `population.random`, in registers; what is changed there must be changed here. As single operations
 of torch a normal number takes some ninety kernels, forty of them over all numbers. Bits are the same to the last one;
 logarithm, root and cosine may round otherwise than torch's.
 """
@@ -44,7 +44,7 @@ def _bits_at(key, site, place):
 
 @triton.jit
 def _uniform_at(key, site, place):
-    # 2**22 + 0.5 and 2**23, as in `draws.unit_interval`.
+    # 2**22 + 0.5 and 2**23, as in `random.unit_interval`.
     return ((_bits_at(key, site, place) >> 9).to(tl.float32) + 4194304.5) * (1.0 / 8388608.0)
 
 

@@ -1,7 +1,7 @@
 """A first convolution and the max-pooling after it as one operation, without the convolution's output.
 
 A convolution over few input values gives out many times what it reads, and pooling keeps a quarter of that. So on
-CUDA `conv_pool_kernel` computes a window's values, keeps the largest and its place, and writes only these; the
+CUDA `kernels.conv_pool` computes a window's values, keeps the largest and its place, and writes only these; the
 kernels' gradient comes from the places, patches being read anew from the input. The two passes are operations of
 their own (``dovetail::conv_pool``, ``dovetail::conv_pool_kernels``), so that `vmap` can map them and a trace record
 them. Populations on the CPU use torch's own; there, the two operations only show in tests that mapping and tracing

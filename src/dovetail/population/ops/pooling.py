@@ -1,6 +1,6 @@
 """Max-pooling without overlap, with a backward pass of its own.
 
-No two windows share a position, so gradients are put, not added. On CUDA `pool_kernel` does that in one pass each
+No two windows share a position, so gradients are put, not added. On CUDA `kernels.pool` does that in one pass each
 way; the two passes are operations of their own (``dovetail::max_pool``, ``dovetail::max_pool_spread``), so that
 `vmap` can map them and a trace record them. Populations on the CPU use torch's own pooling; there, the two
 operations only show in tests that mapping and tracing are right.
