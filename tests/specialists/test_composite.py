@@ -329,3 +329,18 @@ def test_names_say_what_a_part_is() -> None:
     assert repr(Composite([team[0]])) == "Composite(ant: sum of 1 specialist, mlp:12)"
     kept = sum(int(mask.sum()) for mask in team[0].masks.values())
     assert team[0].sparsity == pytest.approx(1 - kept / (6 * 12 + 12 + 12 * 5))
+
+
+def test_networks_share_neither_hooks_nor_modules() -> None:
+    a = make_specialist((0,))
+    one, two = a.blueprint.network(a.state), a.blueprint.network(a.state)
+    seen: list[nn.Module] = []
+    for module in one.modules():
+        module.register_forward_hook(lambda module, _inputs, _outputs: seen.append(module))
+    two(inputs())
+    assert not seen
+    one(inputs())
+    assert seen
+    one.train()
+    assert not two.training
+    assert all(tensor.is_meta for tensor in a.blueprint.network().state_dict().values())

@@ -99,7 +99,7 @@ def _copy(network: nn.Module) -> nn.Module:
     `copy.deepcopy` takes ten times as long, which is as long as a small network takes to be evaluated.
     """
     twin = network.__class__.__new__(network.__class__)
-    vars(twin).update({name: dict(v) if isinstance(v, dict) else v for name, v in vars(network).items()})
+    vars(twin).update({name: v.copy() if isinstance(v, dict) else v for name, v in vars(network).items()})
     vars(twin)["_modules"] = {name: module and _copy(module) for name, module in network._modules.items()}
     return twin
 
