@@ -24,7 +24,7 @@ ORDER: list[set[str]] = [
     {"engine"},
     {"opening"},
     {"report"},
-    {"demo", "audit_help"},
+    {"demo"},
     {"studio"},
     {"commands", "sklearn"},
     {"cli"},
@@ -39,9 +39,6 @@ ONLY_WHERE_NEEDED = ("population.kernels", "engine.ray_cluster")
 """Modules that need a package which may not be there (triton, ray)."""
 
 KNOWN = {
-    ("cluster/clusterability.py", "cluster.plots"),
-    ("cluster/lesion.py", "cluster.clusterability"),
-    ("cluster/lesion.py", "cluster.plots"),
     ("cluster/source.py", "specialists"),
 }
 """Places, as file and target, that import inside of a function for no such reason, and are still to be mended."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal, TypeVar, overload
 
+from .cluster.audit import SCHEMA as AUDIT_SCHEMA
 from .cluster.audit_folder import FILE as AUDIT
-from .cluster.clusterability import SCHEMA as AUDIT_SCHEMA
 from .cluster.saved_audit import SavedAudit, read_audit
 from .engine import Run
 from .engine.results_file import NAME as RESULTS

@@ -1,22 +1,49 @@
 """How well a network falls into clusters, whether chance would do as well, and how to train for it.
 
-`graph` makes a weighted graph of any network, `partition` cuts it into clusters and measures the n-cut, `promote`
-trains networks that cluster well. Beside them: `clusterability` (the network against shuffled copies of itself) and
-`lesion` (what the network loses with each cluster).
+`audit` compares a network with shuffled copies of itself (`clusterability`; `null` has the copies, `doubts` what makes
+the numbers doubtful), `lesions` says what the network loses with each cluster, `partition` cuts graphs into clusters,
+`promote` trains networks that cluster well.
 """
 
 from __future__ import annotations
 
-from ..graph.graph import Block, Group, NetworkGraph
-from ..graph.network_graph import network_graph
-from .clusterability import Clusterability, Stability, clusterability
-from .lesion import Lesions, lesion
-from .null import Null
-from .partition.ncut import ncut
-from .partition.spectral import spectral_clusters
-from .promote import ClusterabilityPenalty, clusterable_init_, rescale_, train_networks
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..graph.graph import Block, Group, NetworkGraph
+    from ..graph.network_graph import network_graph
+    from .audit import Clusterability, Stability, clusterability
+    from .lesions import Lesions, lesion
+    from .null import Null
+    from .partition.ncut import ncut
+    from .partition.spectral import spectral_clusters
+    from .promote import ClusterabilityPenalty, clusterable_init_, rescale_, train_networks
+    from .settings import AuditSettings
+
+# Imported when first asked for: the command line reads `settings` at every start, and needs no torch for that.
+_MODULES = {
+    "AuditSettings": ".settings",
+    "Block": "..graph.graph",
+    "Clusterability": ".audit",
+    "ClusterabilityPenalty": ".promote",
+    "Group": "..graph.graph",
+    "Lesions": ".lesions",
+    "NetworkGraph": "..graph.graph",
+    "Null": ".null",
+    "Stability": ".audit",
+    "clusterability": ".audit",
+    "clusterable_init_": ".promote",
+    "lesion": ".lesions",
+    "ncut": ".partition.ncut",
+    "network_graph": "..graph.network_graph",
+    "rescale_": ".promote",
+    "spectral_clusters": ".partition.spectral",
+    "train_networks": ".promote",
+}
 
 __all__ = [
+    "AuditSettings",
     "Block",
     "Clusterability",
     "ClusterabilityPenalty",
@@ -34,3 +61,15 @@ __all__ = [
     "spectral_clusters",
     "train_networks",
 ]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(_MODULES[name], __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

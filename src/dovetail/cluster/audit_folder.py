@@ -14,8 +14,8 @@ from ..io.write import write_whole
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from .clusterability import Clusterability
-    from .lesion import Lesions
+    from .audit import Clusterability
+    from .lesions import Lesions
     from .source import Source
 
 FILE = "audit.json"

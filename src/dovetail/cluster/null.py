@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, get_args
+from typing import get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import unknown_name
 from ..graph.graph import Block, Floats, Indices, NetworkGraph
+from .settings import Shuffle
 
 _ROUNDING = 1e-9
 """N-cuts that differ by less, relative to their size, are the same."""
@@ -71,9 +72,6 @@ class Null:
     def bins(self) -> int:
         """How many bars a histogram of the copies has room and reason for."""
         return min(30, max(5, math.ceil(2 * math.sqrt(len(self.copies)))))
-
-
-Shuffle: TypeAlias = Literal["layer", "layer-nonzero"]
 
 
 class Shuffles:

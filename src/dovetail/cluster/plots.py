@@ -18,8 +18,8 @@ from .null import Null
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from .clusterability import Clusterability
-    from .lesion import Lesions
+    from .audit import Clusterability
+    from .lesions import Lesions
 
 _MARKERS = "os^Dv*PX"
 """Colours repeat after a few clusters; with the shape, more can be told apart."""

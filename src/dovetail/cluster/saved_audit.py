@@ -9,8 +9,8 @@ import numpy as np
 
 from ..errors import FileFormatError
 from ..io.fields import number, parse, refuse_newer, take, whole
-from .clusterability import SCHEMA
-from .lesion import SCHEMA as LESIONS_SCHEMA
+from .audit import SCHEMA
+from .lesions import SCHEMA as LESIONS_SCHEMA
 from .null import Null, verdict
 
 

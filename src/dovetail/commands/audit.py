@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from .. import audit_help
-from .options import Json, load_data
+from ..cluster.settings import OUTPUT, AuditSettings
+from .options import Json, load_data, with_settings
 from .output import print_json, say
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ..data import Dataset, Split
 
 
+@with_settings(AuditSettings, before="norm")
 def audit(
     checkpoint: Annotated[
         str,
@@ -28,13 +29,6 @@ def audit(
             "from this folder or installed, and called), timm:NAME, or net:SPEC such as net:mlp:512.",
         ),
     ],
-    k: Annotated[int, typer.Option("--k", help=audit_help.K)] = 12,
-    shuffles: Annotated[int, typer.Option(help=audit_help.SHUFFLES)] = 50,
-    shuffle: Annotated[
-        Literal["layer", "layer-nonzero"],
-        typer.Option(help=audit_help.SHUFFLE),
-    ] = "layer",
-    seed: Annotated[int, typer.Option(help=audit_help.SEED)] = 0,
     norm: Annotated[
         Literal["l1", "l2", "induced"],
         typer.Option(help="What a kernel's strength is; induced as in the paper's published CNN results."),
@@ -46,13 +40,6 @@ def audit(
             show_default="cnn if there are convolutions",
         ),
     ] = None,
-    all_units: Annotated[
-        bool,
-        typer.Option("--all-units", help="Keep units that are as good as dead beside others of their layer."),
-    ] = False,
-    method: Annotated[
-        Literal["spectral", "leiden"], typer.Option(help="How clusters are found.")
-    ] = "spectral",
     input_shape: Annotated[
         str | None,
         typer.Option(help="Shape of one sample, such as 3x32x32.", show_default="where it can be known"),
@@ -79,8 +66,9 @@ def audit(
         str | None,
         typer.Option(help="Where to measure: cpu, cuda, cuda:1.", show_default="the first GPU, if any"),
     ] = None,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help=audit_help.OUTPUT)] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help=OUTPUT)] = None,
     as_json: Json = False,
+    **options: Any,
 ) -> None:
     """Cut a network into clusters, and compare with copies whose weights are shuffled within each layer.
 
@@ -100,7 +88,7 @@ def audit(
     from .audit_source import advice_for_the_command, read_shape, read_source
 
     begun = time.perf_counter()
-
+    settings = AuditSettings(**options)
     for option, value in (("--samples", samples), ("--draws", draws), ("--device", device)):
         if lesion is None and value is not None:
             raise SpecError(f"{option} goes with --lesion DATA: without it the network is not measured")
@@ -110,15 +98,15 @@ def audit(
     shape = read_shape(input_shape) or (None if data is None else data.input_shape)
     source = read_source(checkpoint, weights, shape)
     with advice_for_the_command(source):
-        measured = None if data is None else _ready(source, data, samples, seed, device)
+        measured = None if data is None else _ready(source, data, samples, settings.seed, device)
         found = clusterability(
-            source.what, k, shuffles, shuffle=shuffle, seed=seed, method=method, example_input=source.example,
-            norm=norm, convention=convention, all_units=all_units, progress=not as_json,
+            source.what, example_input=source.example, norm=norm, convention=convention, progress=not as_json,
+            **options,
         )  # fmt: skip
     lesions = None
     if measured is not None:
         network, split = measured
-        lesions = lesioned(network, found, split, draws=draws, seed=seed, progress=not as_json)
+        lesions = lesioned(network, found, split, draws=draws, seed=settings.seed, progress=not as_json)
     lost = None
     if lesions is not None:
         assumed = None if source.layers is None else ASSUMED

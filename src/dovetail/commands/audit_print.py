@@ -39,7 +39,7 @@ def print_lesions(lesions: Lesions, data: Dataset, source: Source) -> None:
     """Print the accuracy without each cluster, and how to read it."""
     import numpy as np
 
-    from ..cluster.lesion import enough_draws
+    from ..cluster.lesions import enough_draws
 
     frame = lesions.to_frame().reset_index()
     worst = np.nanargmax(lesions.class_drops, axis=1)

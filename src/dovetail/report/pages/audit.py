@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ...cluster.lesion import adjusted_p_values
+from ...cluster.lesions import adjusted_p_values
 from ...io.fields import number, take
 from ..charts_cluster import composition_chart, null_chart
 from ..page import Page

@@ -8,14 +8,21 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from ... import audit_help
 from ...cluster.audit_folder import FILE, check_folder
-from ...cluster.null import Shuffle
+from ...cluster.settings import OUTPUT, Shuffle
+from ...cluster.settings import AuditSettings as Declared
 from ...errors import DovetailError
 from ..folder import StudioFolder
 
 ENDINGS = (".safetensors", ".pt", ".pth", ".bin", ".ckpt")
 """How files of weights are called."""
+
+
+def _declared(name: str, most: int | None = None) -> Any:
+    """Return a setting of audits as it is declared, with a limit to what the studio may be asked for."""
+    field = Declared.model_fields[name]
+    least = next((mark.ge for mark in field.metadata if hasattr(mark, "ge")), None)
+    return Field(default=field.default, ge=least, le=most, description=field.description)
 
 
 class AuditSettings(BaseModel):
@@ -24,11 +31,11 @@ class AuditSettings(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     file: str = Field(max_length=1_000)
-    k: int = Field(default=12, ge=2, le=1_000, description=audit_help.K)
-    shuffles: int = Field(default=50, ge=0, le=10_000, description=audit_help.SHUFFLES)
-    shuffle: Shuffle = Field(default="layer", description=audit_help.SHUFFLE)
-    seed: int = Field(default=0, ge=0, le=2**32 - 1, description=audit_help.SEED)
-    output: str | None = Field(default=None, max_length=1_000, description=audit_help.OUTPUT)
+    k: int = _declared("k", most=1_000)
+    shuffles: int = _declared("shuffles", most=10_000)
+    shuffle: Shuffle = _declared("shuffle")
+    seed: int = _declared("seed", most=2**32 - 1)
+    output: str | None = Field(default=None, max_length=1_000, description=OUTPUT)
 
     @property
     def command(self) -> str:

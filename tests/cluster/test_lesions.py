@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 import dovetail as dt
 from dovetail.cluster import Lesions, NetworkGraph, lesion, network_graph
-from dovetail.cluster.lesion import adjusted_p_values, enough_draws, matched_sets
+from dovetail.cluster.lesions import adjusted_p_values, enough_draws, matched_sets
 from dovetail.data import Split
 from dovetail.errors import DataError, DovetailError, ShapeError, SpecError
 from dovetail.graph.graph import Group

@@ -19,13 +19,13 @@ from ..graph.read import read_network
 from ..graph.trace import plain_module
 from ..population.progress import ProgressBar
 from .ablation import check_fits, correct_by_class
+from .audit import Clusterability
 from .checks import whole_number
+from .plots import draw_lesions
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
-
-    from .clusterability import Clusterability
 
 SCHEMA = "dovetail.lesions/2"
 
@@ -183,8 +183,6 @@ def _result(
 def _labels_and_graph(
     network: nn.Module, found: Clusterability | ArrayLike, split: Split, graph: NetworkGraph | None
 ) -> tuple[Indices, NetworkGraph]:
-    from .clusterability import Clusterability
-
     if isinstance(found, Clusterability):
         return found.labels, found.graph
     if graph is None:
@@ -354,8 +352,6 @@ class Lesions:
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the drop without each cluster, and those without random sets beside it."""
-        from .plots import draw_lesions
-
         return draw_lesions(self, ax)
 
 

@@ -5,24 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import adjusted_rand_score
 from torch import Tensor, nn
 
-from ..errors import SpecError, unknown_name
+from ..errors import SpecError
 from ..graph.graph import Floats, Indices, NetworkGraph
 from ..graph.layers import Norm
 from ..graph.network_graph import Convention, network_graph
 from ..population.progress import ProgressBar
-from .checks import whole_number
 from .doubts import doubts, named_units, negligible_units, without_units
-from .null import Null, Shuffle, Shuffles, verdict
+from .null import Null, Shuffles, verdict
 from .partition.leiden import LeidenCutter
 from .partition.ncut import unit_scale
 from .partition.spectral import Cutter, SpectralCutter
+from .plots import draw_composition, draw_embedding, draw_null
+from .settings import AuditSettings, Method, Shuffle
 from .threads import in_threads, one_blas_thread
 
 if TYPE_CHECKING:
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 
 SCHEMA = "dovetail.clusterability/1"
 
-Method: TypeAlias = Literal["spectral", "leiden"]
 Network: TypeAlias = nn.Module | Mapping[str, Tensor] | Sequence[ArrayLike | Tensor] | NetworkGraph
 
 
@@ -104,13 +104,8 @@ def clusterability(
     >>> bool(0.05 < found.p_value <= 1)  # not trained: like its own shuffled copies
     True
     """
-    k = whole_number("k", k, least=2)
-    shuffles = whole_number("shuffles", shuffles, least=0)
-    starts = whole_number("starts", starts, least=1)
-    stability = whole_number("stability", stability, least=0)
-    seed = whole_number("seed", seed, least=0)
-    if method not in get_args(Method):
-        raise unknown_name("method", method, get_args(Method))
+    settings = AuditSettings.from_arguments(locals())
+    k, shuffles, seed = settings.k, settings.shuffles, settings.seed
     if isinstance(network, NetworkGraph):
         if example_input is not None or norm != "l1" or convention is not None:
             raise SpecError("example_input, norm and convention are for making a graph; this is one already")
@@ -121,7 +116,9 @@ def clusterability(
     graph = without_units(graph, left_out)
     scaled = unit_scale(graph)
     copies = Shuffles(scaled, shuffle)
-    cutter: Cutter = SpectralCutter(scaled, k, starts) if method == "spectral" else LeidenCutter(scaled, k)
+    cutter: Cutter = (
+        SpectralCutter(scaled, k, settings.starts) if method == "spectral" else LeidenCutter(scaled, k)
+    )
     with one_blas_thread():
         first = cutter.cut([block.weights for block in scaled.blocks], (seed, 0))
 
@@ -136,7 +133,7 @@ def clusterability(
     with ProgressBar("shuffled copies", shuffles, show=progress, unit="copies") as bar:
         if on_null is not None:
             on_null(Null(first.ncut, null[:0]))
-        others = list(in_threads(again, stability))
+        others = list(in_threads(again, settings.stability))
         with closing(in_threads(copy, shuffles)) as ncuts:
             for number, ncut in enumerate(ncuts):
                 null[number] = ncut
@@ -311,20 +308,14 @@ class Clusterability:
 
     def plot_null(self, ax: Axes | None = None) -> Axes:
         """Draw the n-cuts of the shuffled copies and the network's own."""
-        from .plots import draw_null
-
         return draw_null(self, ax)
 
     def plot_composition(self, ax: Axes | None = None) -> Axes:
         """Draw how many units of each layer are in each cluster."""
-        from .plots import draw_composition
-
         return draw_composition(self, ax)
 
     def plot_embedding(self, ax: Axes | None = None) -> Axes:
         """Draw nodes by their second and third eigenvectors."""
-        from .plots import draw_embedding
-
         return draw_embedding(self, ax)
 
 
