@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -277,3 +278,20 @@ def test_classes_without_samples_are_named() -> None:
 def test_batch_norm_is_not_pruned() -> None:
     net = dt.build_net("mlp:8-8,batch_norm=true,output_bias=true", (3,), 2)
     assert prunable(net) == ["dense1.weight", "dense2.weight", "output.weight", "output.bias"]
+
+
+def test_training_in_eight_threads_gives_what_training_alone_gives() -> None:
+    def one(seed: int) -> list[Specialist]:
+        return list(train("mlp:10", [0, 3], seed=seed, sparsity=0.5, epochs=1))
+
+    alone = [one(seed) for seed in range(8)]
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(one, range(8))) == alone
+
+
+@pytest.mark.parametrize("net", ["mlp:10", "lenet:4-10"])
+def test_resumed_is_as_uninterrupted(net: str, tmp_path: Path) -> None:
+    options: dict[str, object] = {"sparsity": 0.5, "epochs": 1, "batch_size": 50}
+    train(net, [0, 1], folder=tmp_path, **options)
+    resumed = train(net, [0, 1, 2], folder=tmp_path, **options)
+    assert list(resumed) == list(train(net, [0, 1, 2], **options))
