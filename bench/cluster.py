@@ -87,6 +87,22 @@ def against_scikit_learn() -> None:
     )
 
 
+def by_threads() -> None:
+    """Print how long an audit takes with as many workers as torch has threads, and with one."""
+    graph, usual = network_graph(layers(WIDTHS, SPARSITY)), torch.get_num_threads()
+    taken: dict[int, list[float]] = {1: [], usual: []}
+    for _ in range(5):  # in turn, because other work on the machine comes and goes
+        for threads, times in taken.items():
+            torch.set_num_threads(threads)
+            times.append(seconds(lambda: dt.clusterability(graph, K, SHUFFLES, progress=False)))
+    torch.set_num_threads(usual)
+    one, all_of_them = (float(np.median(times)) for times in (taken[1], taken[usual]))
+    print(
+        f"\nthe same audit, with five more clusterings for stability, medians of five\n  1 thread     {one:6.2f} s\n"
+        f"  {usual} threads    {all_of_them:6.2f} s   {one / all_of_them:.2f}x"
+    )
+
+
 def one_size(kind: str) -> None:
     """Cluster one graph and print its size, the time, and the memory on top of what importing takes."""
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -158,6 +174,7 @@ def main() -> None:
         one_size(arguments.one)
         return
     against_scikit_learn()
+    by_threads()
     growth()
     penalty()
 

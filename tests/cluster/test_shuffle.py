@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dovetail.cluster.null import Shuffle, Shuffles
+from dovetail.cluster.null import Shuffles
+from dovetail.cluster.settings import Shuffle
 from dovetail.errors import SpecError
 from dovetail.graph.graph import Block, Group, NetworkGraph
 

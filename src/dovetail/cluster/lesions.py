@@ -292,7 +292,7 @@ class Lesions:
     @property
     def least_p(self) -> float:
         """The lowest p-value that so many random sets can give, for a cluster that differs from all of them."""
-        return min(1.0, len(self.drops) / (self.random_drops.shape[1] + 1))
+        return float(min(1.0, len(self.drops) / (self.random_drops.shape[1] + 1)))
 
     def __repr__(self) -> str:
         if not len(self.drops):

@@ -12,7 +12,8 @@ import torch
 from numpy.typing import NDArray
 
 from ...cluster import NetworkGraph, clusterability, ncut, network_graph, spectral_clusters
-from ...cluster.null import Shuffle, Shuffles
+from ...cluster.null import Shuffles
+from ...cluster.settings import Shuffle
 from ...data import load
 from ...data.dataset import Dataset
 from ...prune import density

@@ -12,7 +12,7 @@ from scipy.sparse.csgraph import connected_components
 from torch import Tensor, nn
 
 from ...cluster import Clusterability, NetworkGraph, clusterability, network_graph
-from ...cluster.null import Shuffle
+from ...cluster.settings import Shuffle
 from ...errors import unknown_name
 from ...graph.layers import Norm
 from ...nets import NetSpec
