@@ -57,7 +57,7 @@ def test_data_list_as_table_and_json(tmp_path: Path) -> None:
     [
         (("data", "get", "mnst"), "error: unknown data set 'mnst'; did you mean 'mnist'"),
         (("data", "get", "fashion"), "error: unknown data set 'fashion'; did you mean 'fashion-mnist'"),
-        (("inspect", "\x1b[31mred"), r"error: there is no file \x1b[31mred"),
+        (("inspect", "\x1b[31mred"), r"error: there is no file or folder '\x1b[31mred'"),
         (("audit", "a" * 300), f"error: {'a' * 300}: File name too long"),
     ],
 )

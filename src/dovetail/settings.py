@@ -14,7 +14,6 @@ from typing import Annotated, Any, Literal, Self, get_args, get_origin
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 from pydantic.fields import FieldInfo
-from pydantic_core import ErrorDetails
 
 from .errors import SpecError, unknown_name
 
@@ -86,7 +85,7 @@ def choices(annotation: object) -> tuple[str, ...]:
     return next((found for part in get_args(annotation) if (found := choices(part))), ())
 
 
-def _explained(settings: type[Settings], error: ErrorDetails) -> SpecError:
+def _explained(settings: type[Settings], error: Mapping[str, Any]) -> SpecError:
     """Return an error that names the option, the value and what it may be."""
     name, value = str(error["loc"][0]) if error["loc"] else "", error["input"]
     if error["type"] == "extra_forbidden":

@@ -44,7 +44,9 @@ def test_every_file_and_folder_that_is_named_exists() -> None:
 
 def test_every_room_is_drawn() -> None:
     drawing = (ROOT / "docs/images/rooms.svg").read_text(encoding="utf-8")
-    drawn = {name for text in re.findall(r'font-weight="600"[^>]*>([^<]+)<', drawing) for name in text.split(", ")}
+    drawn = {
+        name for text in re.findall(r'font-weight="600"[^>]*>([^<]+)<', drawing) for name in text.split(", ")
+    }
     rooms = {name for level in ORDER for name in level if name and not name.startswith("_")}
     there = {name for name in rooms if (SOURCE / name).is_dir() or (SOURCE / f"{name}.py").is_file()}
     assert drawn == there - {"demo"}

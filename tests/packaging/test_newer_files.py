@@ -66,6 +66,6 @@ def test_audits(newer: Path) -> None:
 def test_lesions_in_an_audit(tmp_path: Path) -> None:
     text = (RELEASED / "audit.json").read_text("utf-8")
     newer = tmp_path / "audit.json"
-    newer.write_text(text.replace("lesions/1", "lesions/2"), "utf-8")
-    with pytest.raises(FileFormatError, match=r"'dovetail\.lesions/2'.*install dovetail"):
+    newer.write_text(text.replace("lesions/2", "lesions/3"), "utf-8")
+    with pytest.raises(FileFormatError, match=r"'dovetail\.lesions/3'.*install dovetail"):
         build_report(newer)
