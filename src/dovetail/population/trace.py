@@ -36,6 +36,9 @@ OWN_NOISE = (
 _RECORDING = threading.RLock()
 """Held while a function is recorded: torch's tracer changes modules for all threads."""
 
+_CAPTURING = threading.Lock()
+"""Held while a step is captured: one at a time, as Python's collector is off meanwhile for all threads."""
+
 _SMALL_PRODUCT = 2**21
 """Multiplications of a product that is done twice for one member, where threads would split it."""
 
@@ -194,7 +197,9 @@ class Captured:
         else:
             if self._graph is None:
                 self._graph = torch.cuda.CUDAGraph()
-                with _no_collection(), torch.cuda.graph(self._graph, pool=self._pool):
+                # What other threads do on the GPU meanwhile is none of this capture's business.
+                capture = torch.cuda.graph(self._graph, pool=self._pool, capture_error_mode="thread_local")
+                with _CAPTURING, _no_collection(), capture:
                     self._step()
             self._graph.replay()
 
