@@ -22,7 +22,7 @@ from sklearn.cluster import SpectralClustering
 from threadpoolctl import threadpool_limits
 
 import dovetail as dt
-from dovetail.cluster import NetworkGraph, network_graph
+from dovetail.cluster import NetworkGraph, clusterability, network_graph
 from dovetail.cluster.null import Shuffles
 
 WIDTHS, SPARSITY, K, SHUFFLES = (784, 256, 256, 256, 256, 10), 0.9, 12, 50
@@ -66,11 +66,11 @@ def seconds(work: Callable[[], object]) -> float:
 
 def against_scikit_learn() -> None:
     graph = network_graph(layers(WIDTHS, SPARSITY))
-    dt.clusterability(graph, K, 2, progress=False)  # loads what is loaded on first use
+    clusterability(graph, K, 2, progress=False)  # loads what is loaded on first use
     ours = np.inf
     for _ in range(3):
         begun = time.perf_counter()
-        found = dt.clusterability(graph, K, SHUFFLES, stability=0, progress=False)
+        found = clusterability(graph, K, SHUFFLES, stability=0, progress=False)
         ours = min(ours, time.perf_counter() - begun)
     begun = time.perf_counter()
     theirs = usual_ncuts(graph)
@@ -94,7 +94,7 @@ def by_threads() -> None:
     for _ in range(5):  # in turn, because other work on the machine comes and goes
         for threads, times in taken.items():
             torch.set_num_threads(threads)
-            times.append(seconds(lambda: dt.clusterability(graph, K, SHUFFLES, progress=False)))
+            times.append(seconds(lambda: clusterability(graph, K, SHUFFLES, progress=False)))
     torch.set_num_threads(usual)
     one, all_of_them = (float(np.median(times)) for times in (taken[1], taken[usual]))
     print(
@@ -116,7 +116,7 @@ def one_size(kind: str) -> None:
             first = graph.blocks[0]
             skip = type(first)("skip", graph.blocks[1].outputs, first.inputs, first.weights)
             graph = NetworkGraph(graph.groups, (*graph.blocks, skip))
-    taken = seconds(lambda: dt.clusterability(graph, K, 4, stability=0, progress=False)) / 5
+    taken = seconds(lambda: clusterability(graph, K, 4, stability=0, progress=False)) / 5
     memory = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
     weights = sum(int(np.count_nonzero(block.weights)) for block in graph.blocks)
     print(

@@ -46,7 +46,10 @@ def negligible_units(graph: NetworkGraph) -> NDArray[np.bool_]:
     >>> negligible_units(dt.network_graph([weights])).nonzero()[0].tolist()
     [5]
     """
-    degrees = np.asarray(graph.adjacency.sum(1), dtype=np.float64)
+    degrees = np.zeros(len(graph))
+    for block in graph.blocks:  # their sums take a fraction of the time that the graph's matrix does
+        np.add.at(degrees, block.outputs, block.weights.sum(1))
+        np.add.at(degrees, block.inputs, block.weights.sum(0))
     usual = np.zeros(len(graph.groups))
     for number in range(len(graph.groups)):
         here = degrees[graph.group_of == number]
