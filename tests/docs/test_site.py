@@ -55,7 +55,7 @@ def test_a_page_has_every_name_that_its_folder_exports(hooks: ModuleType, packag
 
 def test_a_function_is_told_from_the_file_of_its_name(hooks: ModuleType, package: Any) -> None:
     assert hooks.home(package, "dovetail.clusterability") == "dovetail.cluster.audit.clusterability"
-    assert hooks.home(package, "dovetail.open") == "dovetail.specialists.files.open_file"
+    assert hooks.home(package, "dovetail.open") == "dovetail.opening.open_saved"
 
 
 def test_the_list_of_names(hooks: ModuleType, package: Any) -> None:
