@@ -110,6 +110,8 @@ def check_seeds(seeds: Sequence[int]) -> tuple[int, ...]:
 
 def check_device(device: torch.device | str | None) -> torch.device:
     """Return the device, the first GPU if none is named."""
+    if device == "cpu":  # asking for GPUs takes longer than a small network
+        return torch.device("cpu")
     gpus = torch.cuda.device_count() if torch.cuda.is_available() else 0
     try:
         chosen = torch.device(("cuda" if gpus else "cpu") if device is None else device)

@@ -9,7 +9,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import torch
 from torch import Tensor, nn
@@ -59,16 +59,16 @@ class Blueprint:
         """Makes networks of this architecture."""
         return net_builder(self.net, self.input_shape, len(self.classes))
 
-    @property
+    @cached_property
     def parameter_names(self) -> tuple[str, ...]:
         """Which of the tensors are parameters; the others are batch-norm statistics."""
-        return _parameter_names(self)
+        return tuple(name for name, _ in self.network().named_parameters())
 
     def network(self, state: Mapping[str, Tensor] | None = None) -> nn.Module:
         """Return a network with these weights in evaluation mode; without weights, only its shapes."""
         network = _copy(_shapes(self))
         if state is not None:
-            network.load_state_dict(state, assign=True)
+            _load(network, state)
         return network
 
     def check_inputs(self, x: object) -> Tensor:
@@ -104,9 +104,21 @@ def _copy(network: nn.Module) -> nn.Module:
     return twin
 
 
-@lru_cache(maxsize=64)
-def _parameter_names(blueprint: Blueprint) -> tuple[str, ...]:
-    return tuple(name for name, _ in blueprint.network().named_parameters())
+def _load(network: nn.Module, state: Mapping[str, Tensor]) -> None:
+    """Give a network its tensors, as ``load_state_dict(state, assign=True)`` does, in a fraction of the time."""
+    given = dict(state)
+    for prefix, module in network.named_modules():
+        for tensors in (module._parameters, module._buffers):
+            for name, shape_only in tensors.items():
+                tensor = given.pop(f"{prefix}.{name}" if prefix else name, None)
+                if shape_only is None:
+                    continue
+                if tensor is None or tensor.shape != shape_only.shape:
+                    network.load_state_dict(state, assign=True)  # says what is wrong
+                    return
+                tensors[name] = nn.Parameter(tensor) if tensors is module._parameters else tensor
+    if given:
+        network.load_state_dict(state, assign=True)
 
 
 class Tempered(nn.Module):
@@ -116,7 +128,9 @@ class Tempered(nn.Module):
         super().__init__()
         self.network = network
         self.temperature = temperature
-        self.eval()
+        self.training = network.training
+        if self.training:  # a blueprint's networks never are, and asking each of their modules takes time
+            self.eval()
 
     def forward(self, x: Tensor) -> Tensor:
         """Return logits over the temperature."""

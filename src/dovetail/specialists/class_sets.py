@@ -122,10 +122,11 @@ def one_hot_sets(sets: Sequence[Sequence[int]], classes: int) -> Tensor:
     tensor([[1, 0, 0],
             [0, 1, 1]], dtype=torch.int32)
     """
-    rows = torch.zeros(len(sets), classes, dtype=torch.bool)
-    for row, ids in zip(rows, sets, strict=True):
-        row[list(ids)] = True
-    return rows
+    flat = bytearray(len(sets) * classes)
+    for row, ids in enumerate(sets):
+        for number in ids:
+            flat[row * classes + number] = 1
+    return torch.frombuffer(flat, dtype=torch.bool).view(len(sets), classes)
 
 
 def named(rewarded: Iterable[int], classes: Sequence[str], *, most: int = 12) -> str:

@@ -154,10 +154,10 @@ def evaluate_all(
             raise ShapeError(f"{part!r} has other classes than {parts[0]!r}; measure them apart")
     if check_split(split, "given").y.is_floating_point() or split.y.dim() != 1:
         raise DataError("specialists are measured on class ids, one per sample; this split has other targets")
-    if int(split.y.min()) < 0 or int(split.y.max()) >= len(classes):
+    low, high = (int(extreme) for extreme in split.y.aminmax())
+    if low < 0 or high >= len(classes):
         raise DataError(
-            f"class ids {int(split.y.min())} to {int(split.y.max())} in the split, "
-            f"but {parts[0]!r} has {len(classes)} classes"
+            f"class ids {low} to {high} in the split, but {parts[0]!r} has {len(classes)} classes"
         )
     logits = outputs_of(parts, split.x, device=device)
     return score_logits(logits, split.y.to(logits.device), [part.rewarded for part in parts], classes)
@@ -210,20 +210,22 @@ def score_logits(
         raise DataError("outputs are NaN or infinite and cannot be scored; are inputs or weights too large?")
     outputs = len(classes)
     log_p = logits.double().log_softmax(2)
-    entropy = prediction_entropy(log_p)
+    p = log_p.exp()
+    entropy = prediction_entropy(log_p, p)
     confidence, predicted = log_p.max(2)
     right = (predicted == target).double()
     membership = one_hot_sets(rewarded, outputs).to(logits.device)
-    claimed = (log_p.exp() * membership[:, None]).sum(2) - membership.double().sum(1, keepdim=True) / outputs
+    is_rewarded = membership.index_select(1, target)
+    claimed = (p * membership[:, None]).sum(2) - log_p.new_tensor([[len(ids) / outputs] for ids in rewarded])
     counts = target.bincount(minlength=outputs)
     values = torch.stack([right, entropy, claimed])
     sums = values.new_zeros(*values.shape[:2], outputs).index_add_(2, target, values)
-    accuracy, entropies, leakage = torch.where(counts > 0, sums / counts, torch.nan).cpu()
+    accuracy, entropies, leakage = (sums / counts).cpu()  # of a class without samples 0 / 0, NaN
     # Means over the classes inside and outside of R; of no samples at all, NaN.
-    inside = (sums[0] * membership).sum(1) / (counts * membership).sum(1)
-    outside = (sums[1] * ~membership).sum(1) / (counts * ~membership).sum(1)
-    losses = max_entropy_of(log_p, target, membership).mean(1)
-    bins = reliability(confidence.exp(), right, membership[:, target].double())
+    sides = torch.stack([membership, ~membership])
+    inside, outside = (sums[:2] * sides).sum(2) / (counts * sides).sum(2)
+    losses = max_entropy_of(log_p, target, is_rewarded).mean(1)
+    bins = reliability(confidence.exp(), right, is_rewarded.double())
     errors = calibration_error(bins)
     confusions = torch.stack([row.bincount(minlength=outputs**2) for row in target * outputs + predicted])
     confusions = confusions.reshape(-1, outputs, outputs).cpu()
@@ -265,10 +267,10 @@ def reliability(confidence: Tensor, right: Tensor, counted: Tensor, bins: int = 
     tensor([[1.0000, 0.2000, 1.0000],
             [2.0000, 0.9000, 0.5000]])
     """
-    which = (confidence * bins).ceil().clamp_(1, bins).long() - 1
+    which = (confidence * bins).ceil_().clamp_(1, bins).long()  # from 1
     columns = torch.stack([counted, counted * confidence, counted * right], -2)
-    sums = columns.new_zeros(*columns.shape[:-1], bins)
-    sums = sums.scatter_add_(-1, which.unsqueeze(-2).expand_as(columns), columns).mT.cpu()
+    sums = columns.new_zeros(*columns.shape[:-1], 1 + bins)
+    sums = sums.scatter_add_(-1, which.unsqueeze(-2).expand_as(columns), columns)[..., 1:].mT.cpu()
     return torch.cat([sums[..., :1], sums[..., 1:] / sums[..., :1]], -1)
 
 

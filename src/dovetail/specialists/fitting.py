@@ -29,7 +29,8 @@ def check_fit(specialists: Sequence[Specialist], *, force: bool = False) -> None
     """
     first = specialists[0]
     for other in specialists[1:]:
-        _check_blueprint(first, other)
+        if other.blueprint is not first.blueprint:
+            _check_blueprint(first, other)
     if not force:
         for clash in (_shared_class(specialists), _mixed_slots(specialists), _other_start(specialists)):
             if clash:
@@ -86,9 +87,9 @@ def _shared_class(specialists: Sequence[Specialist]) -> str | None:
 
 
 def _mixed_slots(specialists: Sequence[Specialist]) -> str | None:
-    inside = [part for part in specialists if part.provenance.slots]
-    outside = [part for part in specialists if not part.provenance.slots]
-    if inside and outside:
+    if len({part.provenance.slots for part in specialists}) == 2:
+        inside = [part for part in specialists if part.provenance.slots]
+        outside = [part for part in specialists if not part.provenance.slots]
         return f"{outside[0]!r} keeps to no slot, so it overlaps with that of {inside[0]!r}"
     return None
 

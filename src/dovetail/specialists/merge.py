@@ -47,12 +47,18 @@ def add_packed(packed: Sequence[Mapping[str, Packed]]) -> State:
     {'w': tensor([3., 5.])}
     """
     total = {name: tensor.dense() for name, tensor in packed[0].items()}
-    for weights in packed[1:]:
-        for name, tensor in weights.items():
-            if total[name].is_floating_point():
-                tensor.add_to(total[name])
-            else:
+    for name, joint in total.items():
+        others = [weights[name] for weights in packed[1:]]
+        places = [tensor.positions for tensor in others if tensor.positions is not None]
+        if not joint.is_floating_point():
+            for tensor in others:
                 total[name] = _joined(total[name], tensor.dense())
+        elif places and len(places) == len(others):
+            # All at once, which adds in the same order as one after the other.
+            joint.view(-1).index_add_(0, torch.cat(places), torch.cat([tensor.values for tensor in others]))
+        else:
+            for tensor in others:
+                tensor.add_to(joint)
     return total
 
 

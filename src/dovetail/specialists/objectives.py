@@ -85,21 +85,30 @@ def other_entropy(logits: Tensor, target: Tensor, rewarded: Tensor, temperature:
     return torch.where(_is_rewarded(target, rewarded), torch.full_like(entropy, torch.nan), entropy)
 
 
-def prediction_entropy(log_probabilities: Tensor) -> Tensor:
+def prediction_entropy(log_probabilities: Tensor, probabilities: Tensor | None = None) -> Tensor:
     """Return the entropy, in nats, along the last dimension.
+
+    Parameters
+    ----------
+    log_probabilities : Tensor
+        Logarithms of predictions.
+    probabilities : Tensor, optional
+        The predictions, where they are at hand.
 
     Examples
     --------
     >>> prediction_entropy(torch.tensor([[0.5, 0.5], [1.0, 0.0]]).log())
     tensor([0.6931, 0.0000])
     """
-    probabilities = log_probabilities.exp()
+    if probabilities is None:
+        probabilities = log_probabilities.exp()
     # 0 · ln 0 counts as 0, its limit; NaN stays NaN.
-    nothing = log_probabilities == -torch.inf
-    return -torch.where(nothing, 0.0, probabilities * log_probabilities).sum(-1) + 0.0
+    finite = log_probabilities.clamp(min=torch.finfo(log_probabilities.dtype).min)
+    entropy: Tensor = 0.0 - (probabilities * finite).sum(-1)
+    return entropy
 
 
-def max_entropy_of(log_p: Tensor, target: Tensor, rewarded: Tensor) -> Tensor:
+def max_entropy_of(log_p: Tensor, target: Tensor, is_rewarded: Tensor) -> Tensor:
     """Return `max_entropy` of many networks at once, from the logarithms of their predictions.
 
     Parameters
@@ -108,12 +117,12 @@ def max_entropy_of(log_p: Tensor, target: Tensor, rewarded: Tensor) -> Tensor:
         ``[networks, samples, classes]``
     target : Tensor
         The true classes, ``[samples]``.
-    rewarded : Tensor
-        Each network's rewarded classes, 0/1, ``[networks, classes]``.
+    is_rewarded : Tensor
+        Whether each network is rewarded for the class of each sample, ``[networks, samples]``.
     """
     label = log_p.gather(2, target.expand(len(log_p), -1)[..., None]).squeeze(2)
     uniform = log_p.mean(2) + math.log(log_p.shape[2])
-    return -torch.where(rewarded.bool()[:, target], label, uniform)
+    return -torch.where(is_rewarded, label, uniform)
 
 
 def _towards_uniform(

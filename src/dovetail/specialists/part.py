@@ -617,9 +617,9 @@ def compose_quietly(
             check_weights(weights, len(members))
         return Composite(members, method, coefficients=weights)
     if method != "calibrated":
-        return Composite(
-            members, method, keep=keep, inputs=inputs if needs_statistics(members, method) else None
-        )
+        # With inputs at hand that are not needed, the composite is the same as without.
+        needed = inputs is not None and needs_statistics(members, method)
+        return Composite(members, method, keep=keep, inputs=inputs if needed else None)
     if inputs is None:
         raise SpecError(
             "method 'calibrated' needs unlabelled samples to fit its coefficients on; pass inputs= (--inputs DATA)"
