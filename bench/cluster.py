@@ -168,7 +168,7 @@ def report(name: str, make: Callable[[], torch.Tensor]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--one", help="cluster only a graph of so many nodes")
+    parser.add_argument("--one", help="cluster only a graph of this many nodes")
     arguments = parser.parse_args()
     if arguments.one:
         one_size(arguments.one)

@@ -49,10 +49,11 @@ def test_text_forms() -> None:
     [
         [[0, 1], [1, 1], [1, 0], [0, 0]],
         np.array([[0, 1], [1, 1], [1, 0], [0, 0]], dtype=np.uint8),
+        np.array([[0, 0], [1, 0], [1, 1], [0, 1]])[::-1],
         torch.tensor([[False, True], [True, True], [True, False], [False, False]]),
         torch.tensor([[0, 1], [1, 1], [1, 0], [0, 0.0]], requires_grad=True),
     ],
-    ids=["list", "numpy", "bool", "grad"],
+    ids=["list", "numpy", "reversed", "bool", "grad"],
 )
 def test_from_table(y: torch.Tensor) -> None:
     task = BooleanTask.from_table(y)

@@ -33,7 +33,7 @@ def read_only(folder: Path) -> Iterator[None]:
 
 
 def fill(folder: Path, *, leave: int) -> Path:
-    """Fill a small disk up to so many bytes; return the file to delete to make room again."""
+    """Fill a small disk up to a number of bytes; return the file to delete to make room again."""
     filler = folder / "filler"
     with filler.open("wb", buffering=0) as file:
         try:

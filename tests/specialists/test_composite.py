@@ -258,7 +258,7 @@ def test_wrong_arguments_are_named() -> None:
         dt.compose([])
     with pytest.raises(SpecError, match="unknown method 'tie'; did you mean 'ties'"):
         dt.compose(team, "tie")  # type: ignore[arg-type]
-    with pytest.raises(SpecError, match="not int"):
+    with pytest.raises(SpecError, match="not of int"):
         dt.compose([1])  # type: ignore[list-item]
     with pytest.raises(SpecError, match="weights are for method 'logits'"):
         dt.compose(team, weights=[1, 2])
@@ -344,3 +344,11 @@ def test_networks_share_neither_hooks_nor_modules() -> None:
     one.train()
     assert not two.training
     assert all(tensor.is_meta for tensor in a.blueprint.network().state_dict().values())
+
+
+@pytest.mark.parametrize("parts", [5, [5], "parts"])
+def test_what_is_no_list_of_parts_is_refused(parts: object) -> None:
+    with pytest.raises(SpecError, match="give a list of specialists or composites"):
+        dt.compose(parts)  # type: ignore[arg-type]
+    with pytest.raises(SpecError, match="give a list of specialists or composites"):
+        dt.compatibility(parts)  # type: ignore[arg-type]

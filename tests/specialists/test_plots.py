@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 import torch
 from matplotlib.axes import Axes
-from matplotlib.colors import to_hex
 from matplotlib.container import BarContainer
 from matplotlib.patches import Rectangle
 
@@ -21,15 +20,11 @@ from dovetail.population import History
 from dovetail.specialists import Connectivity, DropAudit, MergeCurve, Score
 from dovetail.specialists.evaluate import score_logits
 from dovetail.specialists.plots import (
-    OTHER_COLOUR,
-    REWARDED_COLOUR,
     plot_confusion,
     plot_connectivity,
     plot_history,
     plot_merge_curve,
-    plot_per_class,
     plot_probes,
-    plot_reliability,
     shortened,
 )
 
@@ -112,48 +107,6 @@ def test_a_score_draws_itself_where_it_is_told_to() -> None:
     given = plt.subplots()[1]
     assert scored().plot(given) is given
     assert len(plt.get_fignums()) == 1
-
-
-@pytest.mark.parametrize("what", ["accuracy", "entropy", "leakage"])
-def test_per_class_has_a_bar_for_each_class_with_a_value(what: str) -> None:
-    score = scored(rewarded=(1,))
-    ax = drawn(plot_per_class(score, what))  # type: ignore[arg-type]
-    heights = [bar.get_height() for bar in bars(ax)]
-    assert heights == pytest.approx(score.per_class[what].tolist(), nan_ok=True)
-    assert math.isnan(heights[3])  # no samples
-    colours = [to_hex(bar.get_facecolor()).upper() for bar in bars(ax)]
-    assert colours == [OTHER_COLOUR, REWARDED_COLOUR, OTHER_COLOUR, OTHER_COLOUR]
-
-
-def test_per_class_entropy_has_a_line_where_predictions_are_uniform() -> None:
-    ax = plot_per_class(scored(), "entropy")
-    assert list(ax.lines[0].get_ydata()) == pytest.approx([math.log(4)] * 2)  # type: ignore[arg-type]
-    assert ax.get_ylim()[1] > math.log(4)
-    assert "nats" in ax.get_ylabel()
-
-
-def test_per_class_says_when_there_is_nothing_to_show() -> None:
-    ax = drawn(plot_per_class(scored(rewarded=(0, 1, 2, 3)), "leakage"))
-    assert [text.get_text() for text in ax.texts] == ["no class has a value"]
-    assert not plot_per_class(scored(), "accuracy").texts
-
-
-def test_per_class_names_what_it_can_draw() -> None:
-    with pytest.raises(SpecError, match="'entropi'; did you mean 'entropy'"):
-        plot_per_class(scored(), "entropi")  # type: ignore[arg-type]
-
-
-def test_reliability_shows_bins_with_samples_and_the_diagonal() -> None:
-    score = scored(rewarded=(0, 1, 2))
-    ax = drawn(plot_reliability(score))
-    filled = score.reliability[score.reliability[:, 0] > 0]
-    assert ax.collections[0].get_offsets().tolist() == pytest.approx(filled[:, 1:].numpy())  # type: ignore[union-attr]
-    assert ax.lines[0].get_xydata().tolist() == [[0, 0], [1, 1]]  # type: ignore[union-attr]
-    assert ax.get_title().endswith(f"{score.calibration_error:.3f}")
-
-
-def test_reliability_without_any_sample_of_the_rewarded_classes() -> None:
-    assert drawn(plot_reliability(scored(rewarded=(3,)))).get_title() == "expected calibration error nan"
 
 
 def test_connectivity_shows_percent_over_t_and_the_tolerance() -> None:

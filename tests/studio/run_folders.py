@@ -40,7 +40,7 @@ def open_run(path: Path, scale: Scale = "paper") -> RunFolder:
 
 
 def write_run(path: Path, done: int = UNITS, *, drawn: bool = False) -> Path:
-    """Write a run folder with so many finished units; with its tables and figures if they shall be ``drawn``."""
+    """Write a run folder with a number of finished units; with its tables and figures if they shall be ``drawn``."""
     with open_run(path) as folder:
         units = finished_units()[:done]
         folder.add(units)

@@ -120,7 +120,7 @@ class _Mask:
         self.largest = 1  # values that one layer read in a pass, at most
 
     def begin(self, variants: slice, rows: int) -> None:
-        """Start a pass of some variants, with so many samples times variants."""
+        """Start a pass of some variants, with this many samples times variants."""
         self._variants, self._rows = variants, rows
 
     def __call__(self, layer: WeightedLayer, x: Tensor) -> Tensor:

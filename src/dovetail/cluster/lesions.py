@@ -120,7 +120,7 @@ def _read_by_layers(reading: Reading, node_of: Indices, nodes: int) -> NDArray[n
 
 
 def enough_draws(clusters: int) -> int:
-    """Return how many random sets it takes to tell any of so many clusters from chance, and 200 at least.
+    """Return how many random sets it takes to tell any of this many clusters from chance, and 200 at least.
 
     Examples
     --------
@@ -291,7 +291,7 @@ class Lesions:
 
     @property
     def least_p(self) -> float:
-        """The lowest p-value that so many random sets can give, for a cluster that differs from all of them."""
+        """The lowest p-value that this many random sets can give, for a cluster that differs from all of them."""
         return float(min(1.0, len(self.drops) / (self.random_drops.shape[1] + 1)))
 
     def __repr__(self) -> str:

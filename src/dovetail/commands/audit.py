@@ -54,7 +54,7 @@ def audit(
         ),
     ] = None,
     samples: Annotated[
-        int | None, typer.Option(help="Measure on so many samples, drawn by seed.", show_default="all")
+        int | None, typer.Option(help="Measure on this many samples, drawn by seed.", show_default="all")
     ] = None,
     draws: Annotated[
         int | None,

@@ -186,7 +186,7 @@ class Plan:
     units: Sequence[PlannedUnit]
 
     def seconds(self, places: int, device: str) -> float:
-        """Return how long what is missing takes on so many GPUs (``"cuda"``) or cores (``"cpu"``)."""
+        """Return how long what is missing takes on a number of GPUs (``"cuda"``) or cores (``"cpu"``)."""
         return makespan(
             (one.gpu_seconds if device == "cuda" else one.cpu_seconds for one in self.units if not one.done),
             places,

@@ -164,7 +164,7 @@ class _Worker:
         return self._process
 
     def _last_words(self, begun: int) -> str:
-        """Return the last line that the process wrote since its messages were so many bytes; the rest is of others."""
+        """Return the last line that the process wrote after the first ``begun`` bytes of its messages."""
         self._messages.seek(begun)
         lines = self._messages.read().decode(errors="replace").split("\n")
         return next((line.strip()[:200] for line in reversed(lines) if line.strip()), "")

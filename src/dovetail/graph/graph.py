@@ -44,7 +44,7 @@ class Block:
     weights : float array
         How strongly they are connected, at least 0, ``[outputs, inputs]``.
     groups : int
-        Of a grouped convolution: outputs and inputs fall into so many equal runs, and only runs of the same number
+        Of a grouped convolution: outputs and inputs fall into this many equal runs, and only runs of the same number
         are connected. What is outside is no weight that happens to be 0, and no shuffle puts one there.
     """
 

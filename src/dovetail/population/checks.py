@@ -140,7 +140,7 @@ def check_split(split: Split, what: str) -> Split:
 
 
 def check_fits_outputs(target: Tensor, outputs: int) -> None:
-    """Refuse targets that a network with so many outputs cannot have."""
+    """Refuse targets that a network with this many outputs cannot have."""
     if target.is_floating_point():
         if target.dim() != 2 or target.shape[1] != outputs:
             raise ShapeError(

@@ -63,7 +63,7 @@ class EarlyStopping:
     members : int
         How many.
     patience : int or None
-        A member is done after so many epochs without a better score.
+        A member is done after this many epochs without a better score.
     goal : float or None
         A member is done when its score is this low.
 

@@ -87,7 +87,7 @@ def measure_cost(network: nn.Module, x: Tensor) -> MemberCost:
 
 
 def storage_for(params: int, device: torch.device) -> torch.device:
-    """Return where a population of so many bytes of parameters is kept: the device, or main memory."""
+    """Return where a population with this many bytes of parameters is kept: the device, or main memory."""
     # Parameters and θ0 lie there all the time; most of the device is for training.
     crowded = device.type == "cuda" and 2 * params > 0.3 * torch.cuda.mem_get_info(device)[0]
     return torch.device("cpu") if crowded else device

@@ -52,7 +52,7 @@ class Population:
     """M networks of one architecture as stacked tensors ``[M, ...]``.
 
     Networks with the same seed start from the same weights θ0, see their data in the same order and draw the
-    same noise. What a member learns depends on its own seed and settings, never on who trains beside it.
+    same noise. What a member learns depends on its own seed and settings, on who trains beside it only by rounding.
 
     Networks may be any modules that `torch.func.vmap` can follow: no decisions that depend on values, no
     recurrent layers of torch's, and no random numbers but dropout, `torch.rand_like` and `torch.randn_like`
@@ -274,7 +274,7 @@ class Population:
         monitor : str
             What decides on the best epoch: ``"loss"`` (the lowest) or a metric (the highest).
         patience : int, optional
-            Stop a member after so many epochs without a better score. Members that are done leave the stack.
+            Stop a member after this many epochs without a better score. Members that are done leave the stack.
         goal : float, optional
             Stop a member when its score is this good.
         penalty : callable, optional

@@ -93,7 +93,7 @@ def _load(name: str, options: tuple[tuple[str, Any], ...]) -> Dataset:
 
 
 def first_samples(data: Dataset, samples: int | None) -> Dataset:
-    """Return the data with so many training samples, counting those for validation, which train too.
+    """Return the data with a number of training samples, counting those for validation, which train too.
 
     Examples
     --------

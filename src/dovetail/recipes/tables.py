@@ -62,7 +62,7 @@ class Quantity:
         return self.text(3)
 
     def text(self, digits: int) -> str:
-        """Return the quantity with so many digits after the point."""
+        """Return the quantity with this number of digits after the point."""
         mark = " ?" if self.doubt else ""
         if self.of is not None:
             return f"{self.value:g}/{self.of}{mark}"

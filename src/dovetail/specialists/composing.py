@@ -20,7 +20,7 @@ from .part import Composite, Part, Specialist, compose_quietly
 
 
 def compose(
-    parts: Iterable[Part],
+    parts: Iterable[Part] | Part,
     method: Method = "sum",
     *,
     weights: Sequence[float] | None = None,
@@ -33,7 +33,7 @@ def compose(
 
     Parameters
     ----------
-    parts : iterable of Specialist or Composite
+    parts : iterable of Specialist or Composite, or one of them
         What to put together; composites count as their specialists.
     method : {"sum", "logits", "ties", "calibrated"}
         ``"sum"`` adds weights and biases (the paper). ``"logits"`` runs every specialist and averages their
@@ -71,17 +71,25 @@ def compose(
     >>> dt.compose(team, "logits")
     Composite(0, 1, 2, 3, 4, 5, 6, 7, 8, 9: averaged logits of 10 specialists, mlp:40)
     """
-    members = [specialist for part in parts for specialist in _specialists(part)]
-    composite = compose_quietly(members, method, weights=weights, inputs=inputs, keep=keep, force=force)
+    composite = compose_quietly(
+        _specialists(parts), method, weights=weights, inputs=inputs, keep=keep, force=force
+    )
     if clash := clash_in(composite, inputs, device=device):
         warnings.warn(clash, CompatibilityWarning, stacklevel=2)
     return composite
 
 
-def _specialists(part: object) -> tuple[Specialist, ...]:
-    if not isinstance(part, Part):
-        raise SpecError(f"only specialists and composites can be composed, not {type(part).__name__}")
-    return part.specialists
+def _specialists(parts: Iterable[Part] | Part) -> list[Specialist]:
+    """Return the specialists that a list of parts, or a part, is made of."""
+    given = [parts] if isinstance(parts, Part) else parts
+    if not isinstance(given, Iterable):
+        raise SpecError(f"give a list of specialists or composites, not {type(given).__name__}")
+    members: list[Specialist] = []
+    for part in given:
+        if not isinstance(part, Part):
+            raise SpecError(f"give a list of specialists or composites, not of {type(part).__name__}")
+        members += part.specialists
+    return members
 
 
 def clash_in(
@@ -191,11 +199,7 @@ def compatibility(
     >>> dt.compatibility(pair)
     Compatibility(1.000: separation 1.000, mask overlap 0.000, sign conflicts 0.000)
     """
-    given = [parts] if isinstance(parts, Part) else list(parts)
-    for part in given:
-        if not isinstance(part, Part):
-            raise SpecError(f"give a list of specialists or composites; it holds a {type(part).__name__}")
-    specialists = [specialist for part in given for specialist in part.specialists]
+    specialists = _specialists(parts)
     if len(specialists) < 2:
         raise ShapeError(f"compatibility compares two specialists or more; got {len(specialists)}")
     check_fit(specialists, force=force)

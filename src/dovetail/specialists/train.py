@@ -99,7 +99,7 @@ def train_specialists(
     lr, batch_size : float, int
         Step size of Adam, samples per step.
     patience : int, optional
-        Stop a network after so many epochs without a better validation score.
+        Stop a network after this many epochs without a better validation score.
     monitor : {"loss", "rewarded_accuracy"}
         The validation score that decides on the best epoch, and on patience: the lowest loss, or the highest
         accuracy on rewarded classes.

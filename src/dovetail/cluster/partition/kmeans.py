@@ -11,7 +11,7 @@ Points: TypeAlias = NDArray[np.floating]
 Labels: TypeAlias = NDArray[np.int64]
 
 _ROUNDS = ((20, 5), (8, 10), (4, 300))
-"""So many of the best starts take so many steps more: most of what full runs of all would do is never the best of them.
+"""How many of the best starts go on, and for how many steps: most of what full runs of all would do is never the best.
 
 The last number is the most steps that scikit-learn takes, too.
 """
@@ -21,7 +21,7 @@ _SMALL = 300_000
 
 
 _FAR_OUT = 1e3
-"""With points so many times farther out than half of all, single precision would not do."""
+"""With points this many times farther out than half of all, single precision would not do."""
 
 
 def kmeans(points: NDArray[np.floating], k: int, starts: int, rng: np.random.Generator) -> Labels:

@@ -55,11 +55,11 @@ def ncut(graph: Graph, labels: ArrayLike) -> float:
         (np.ones(len(member)), member, np.arange(len(member) + 1)), shape=(len(member), len(names))
     )
     between = (one_hot.T @ (adjacency @ one_hot)).toarray()
-    return share_out(np.diag(between), between.sum(1))
+    return ncut_of_weights(np.diag(between), between.sum(1))
 
 
-def share_out(inside: Floats, volume: Floats) -> float:
-    """Return the n-cut of clusters with so much weight inside, and so much in all; empty ones count nothing."""
+def ncut_of_weights(inside: Floats, volume: Floats) -> float:
+    """Return the n-cut of clusters from the weight inside each and its weight in all; empty ones count nothing."""
     used = volume > 0
     return float(np.sum(1 - inside[used] / volume[used]))
 
@@ -75,7 +75,7 @@ def ncut_of_blocks(
         to_clusters = matrix @ at_inputs  # [outputs, k]
         inside += 2 * np.einsum("ok,ok->k", at_outputs, to_clusters)
         volume += matrix.sum(1) @ at_outputs + to_clusters.sum(0)
-    return share_out(inside, volume)
+    return ncut_of_weights(inside, volume)
 
 
 def read_adjacency(graph: Graph) -> sparse.csr_array:

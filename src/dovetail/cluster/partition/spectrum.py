@@ -31,7 +31,7 @@ _DENSE = 300
 """Nodes up to which a dense solver is faster than an iterative one."""
 
 _TOLERANCES = {4: 1e-5, 8: 1e-8}
-"""Of vectors, for numbers of so many bytes; those of eigenvalues are the squares of these."""
+"""Of vectors, for numbers of this many bytes; those of eigenvalues are the squares of these."""
 
 _FAR = 3.0
 """How far known vectors are moved down, from 1 to -2. All others are above -1."""

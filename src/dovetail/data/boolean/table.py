@@ -45,7 +45,7 @@ def check_size(name: str, inputs: int, outputs: int) -> None:
 def read_table(name: str, y: ArrayLike | Tensor) -> Tensor:
     """Return the output side of a truth table as float32, after checking that it is one."""
     try:
-        table = y.detach().cpu() if isinstance(y, Tensor) else torch.as_tensor(np.asarray(y))
+        table = y.detach().cpu() if isinstance(y, Tensor) else torch.as_tensor(np.array(y, order="C"))
         binary = bool(((table == 0) | (table == 1)).all()) and not table.is_complex()
     except (TypeError, ValueError, RuntimeError) as error:
         raise DataError(

@@ -171,7 +171,7 @@ def conv_pool(
 def kernel_gradient(
     gradient: Tensor, places: Tensor, x: Tensor, size: Sequence[int], window: Sequence[int], values: int
 ) -> Tensor:
-    """Return the gradient of kernels of so many values, from that of the pooled values."""
+    """Return the gradient of kernels of a number of values, from that of the pooled values."""
     members = torch.broadcast_shapes(gradient.shape[:-4], places.shape[:-4], x.shape[:-4])
     samples, channels, rows, cols = gradient.shape[-4:]
     x, x_stride = _by_member(x, members)

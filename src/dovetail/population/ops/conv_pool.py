@@ -55,7 +55,7 @@ def conv_pool(
 def kernel_gradient(
     gradient: Tensor, places: Tensor, x: Tensor, size: Sequence[int], window: Sequence[int], values: int
 ) -> Tensor:
-    """Return the gradient of kernels of so many values, from that of the pooled values."""
+    """Return the gradient of kernels of a number of values, from that of the pooled values."""
     patches = patches_of(x, size, bias=_has_bias(x, values, size))
     whole = spread(gradient, places, patches.shape[-2:], window)
     of_samples: Tensor = whole.flatten(-2) @ patches.flatten(-2).mT

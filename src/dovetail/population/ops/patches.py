@@ -10,7 +10,7 @@ from torch import Tensor
 
 
 def pad(x: Tensor, padding: Sequence[int]) -> Tensor:
-    """Put zeros around images: so many above and below, so many left and right."""
+    """Put zeros around images: some rows above and below, some columns left and right."""
     return F.pad(x, (padding[1], padding[1], padding[0], padding[0]))
 
 

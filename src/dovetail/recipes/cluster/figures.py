@@ -35,7 +35,7 @@ def ncut_figure(panels: Mapping[str, Places], heading: str = "") -> Figure:
 
 
 def _new_panels(places: Mapping[str, int]) -> tuple[Figure, list[Axes]]:
-    """Return a figure with a panel for each title, with room for so many places, and one legend for all."""
+    """Return a figure with a panel for each title, with room for a number of places, and one legend for all."""
     widths = [max(3.0, 0.95 * count) for count in places.values()]
     figure = Figure(figsize=(max(6.0, 0.8 + sum(widths)), 4.2), layout="constrained")
     panels = list(figure.subplots(1, len(places), squeeze=False, width_ratios=widths)[0])

@@ -97,7 +97,7 @@ class Condition:
     temperature : float, optional
         What logits are divided by; the paper's by default.
     pairs : int, optional
-        Take only so many of the pairs, from all over them.
+        Take only this many of the pairs, from all over them.
     net : str, optional
         Another network than the model's.
     slots : bool
@@ -251,7 +251,7 @@ def data_settings(name: str) -> dict[str, Any]:
 
 
 def evenly(items: list[T], count: int | None) -> list[T]:
-    """Return so many of the items, from all over them; all by default.
+    """Return a number of the items, from all over them; all by default.
 
     Examples
     --------

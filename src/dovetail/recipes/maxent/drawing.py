@@ -19,7 +19,7 @@ AXIS_LABELS = {"accuracy": "rewarded accuracy", "entropy": "entropy on other cla
 def panels(
     count: int, *, columns: int = 4, size: tuple[float, float] = (3.4, 3.0), **options: Any
 ) -> tuple[Figure, list[Axes]]:
-    """Return a figure with so many panels, and the panels; what is left of the last row stays empty."""
+    """Return a figure with a number of panels, and the panels; what is left of the last row stays empty."""
     from matplotlib.figure import Figure
 
     columns = min(columns, count)

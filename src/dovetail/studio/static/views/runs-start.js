@@ -26,7 +26,7 @@ export async function recipeForm() {
     h(
       "p",
       { class: "quiet" },
-      "In small, on data that is always there, into runs/NAME-smoke. " +
+      "At smoke scale, on data that is always there, into runs/NAME-smoke. " +
         "Cancelled and started again, it goes on where it was.",
     ),
     message,
