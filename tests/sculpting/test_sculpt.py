@@ -15,6 +15,8 @@ from torch import nn
 import dovetail as dt
 from dovetail.errors import DovetailError, FileFormatError, ShapeError, SpecError, TrainingError
 from dovetail.sculpting import compare, open_sculpture, sculpt_seeds
+from dovetail.sculpting.pruning.problem import problem_of
+from dovetail.sculpting.pruning.start import read_network
 from dovetail.sculpting.sculpting import sparsest
 
 mpl.use("Agg")
@@ -214,6 +216,25 @@ def test_biases_of_a_given_network_may_start_at_zero() -> None:
     sculpture = dt.sculpt(task, network=network, **FEW)  # type: ignore[arg-type]
     assert sculpture.outcome == "sculpted"
     assert any(bool(p.any()) for name, p in sculpture.network.named_parameters() if name.endswith("bias"))
+
+
+class _Backwards(nn.Module):
+    """Layers that are defined last first."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.last, self.middle, self.first = nn.Linear(6, 4), nn.Linear(6, 6), nn.Linear(4, 6)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        out: torch.Tensor = self.last(self.middle(self.first(x).relu()).relu())
+        return out
+
+
+def test_a_given_network_is_read_in_the_order_of_its_use() -> None:
+    network = _Backwards()
+    read = read_network(network, problem_of([4, 2, 4]))
+    x = torch.rand(5, 4)
+    torch.testing.assert_close(read.logits(x)[0], network(x))
 
 
 def test_what_cannot_be_pruned_further_is_not_called_sculpted(sculpture: dt.Sculpture) -> None:

@@ -8,8 +8,9 @@ import torch
 from torch import Tensor, nn
 
 from ...data.dataset import is_finite
-from ...errors import DataError, ShapeError, SpecError
+from ...errors import DataError, DovetailError, ShapeError, SpecError
 from ...graph.chain import layer_chain
+from ...graph.read import read_network as follow_network
 from ...nets import NetBuilder, net_builder
 from ...population import Population
 from .perceptrons import Perceptrons
@@ -44,7 +45,7 @@ def read_network(network: nn.Module, problem: Problem) -> Perceptrons:
 
     It is one if its dense layers with ReLUs between them give the same logits as the network itself.
     """
-    layers = [module for module in network.modules() if isinstance(module, nn.Linear)]
+    layers = _dense_layers(network, problem)
     if len(layers) < 2:
         raise SpecError(
             f"sculpting needs a network with a hidden layer: dense layers with ReLUs between them; this "
@@ -77,6 +78,16 @@ def read_network(network: nn.Module, problem: Problem) -> Perceptrons:
             "does; other activations, shortcuts, convolutions and normalisation cannot be sculpted"
         )
     return stack
+
+
+def _dense_layers(network: nn.Module, problem: Problem) -> list[nn.Linear]:
+    """Return the dense layers in the order of their use; as they were defined where the network cannot be followed."""
+    defined = {name: part for name, part in network.named_modules() if isinstance(part, nn.Linear)}
+    try:
+        used = [layer.name for layer in follow_network(network, problem.val.x[:1].cpu()).layers]
+    except DovetailError:  # whatever it is, it is no perceptron, which its outputs will show
+        used = []
+    return [defined[name] for name in used] if set(used) == set(defined) else list(defined.values())
 
 
 def _outputs(network: nn.Module, x: Tensor) -> Tensor:
