@@ -38,11 +38,6 @@ STARTS_FAST = {"", "__main__", "cli", "commands", "demo", "recipes", "engine"}
 ONLY_WHERE_NEEDED = ("population.kernels", "engine.ray_cluster")
 """Modules that need a package which may not be there (triton, ray)."""
 
-KNOWN = {
-    ("cluster/source.py", "specialists"),
-}
-"""Places, as file and target, that import inside of a function for no such reason, and are still to be mended."""
-
 
 class Import(NamedTuple):
     """One import of a module of dovetail's own."""
@@ -148,10 +143,7 @@ def test_imports_in_functions_have_a_reason() -> None:
     wrong = [
         str(one)
         for one in all_imports()
-        if one.in_function
-        and one.room not in STARTS_FAST
-        and not one.target.startswith(ONLY_WHERE_NEEDED)
-        and (one.file, one.target) not in KNOWN
+        if one.in_function and one.room not in STARTS_FAST and not one.target.startswith(ONLY_WHERE_NEEDED)
     ]
     assert not wrong, listed(wrong)
 
@@ -168,7 +160,6 @@ def test_no_import_in_a_function_breaks_a_cycle() -> None:
         if one.in_function
         and one.module in everything_from(one.target, reached)
         and not one.target.startswith(ONLY_WHERE_NEEDED)
-        and (one.file, one.target) not in KNOWN
     ]
     assert not wrong, listed(wrong)
 

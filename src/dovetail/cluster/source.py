@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, nn
@@ -16,10 +15,9 @@ from ..graph.chain import layers_in_order
 from ..graph.matrices import PASS_MODULE, read_tensors
 from ..io.checkpoint import is_safetensors
 from ..io.header import read_header
+from ..specialists.files import open_file
 from ..specialists.manifest import SCHEMA
-
-if TYPE_CHECKING:
-    from ..specialists import Composite, Specialist
+from ..specialists.part import Composite, Specialist
 
 _MOST_NAMES = 8
 
@@ -67,8 +65,6 @@ def source_in(path: Path, input_shape: tuple[int, ...] | None = None) -> Source:
     """Return what a file holds: a specialist, a composite, or plain weights. Nothing in it is run."""
     if not is_part(path):
         return Source(read_tensors(path), input_shape, sorted_by_name=is_safetensors(path))
-    from ..specialists import Composite, open_file
-
     part = open_file(path)
     if isinstance(part, Composite) and part.method == "logits":
         raise SpecError(f"{str(path)!r} averages the logits of {len(part)} networks; take them one by one")
