@@ -1,4 +1,4 @@
-"""How well a network falls into clusters, whether chance would do as well, and how to train for it.
+"""Clusterability: how well a network falls into clusters, whether chance would do as well, and training for it.
 
 `audit` compares a network with shuffled copies of itself (`clusterability`; `null` has the copies, `doubts` what makes
 the numbers doubtful), `lesions` says what the network loses with each cluster, `partition` cuts graphs into clusters,

@@ -1,4 +1,4 @@
-"""How ``dovetail audit`` prints what it found."""
+"""The printout of ``dovetail audit``: what it found."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How commands print: text, tables, and JSON for machines."""
+"""The output of commands: text, tables, and JSON for machines."""
 
 from __future__ import annotations
 

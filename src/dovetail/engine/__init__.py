@@ -1,4 +1,4 @@
-"""Where recipes run: this machine, with all its GPUs or cores, or a Ray cluster; and the folders that keep runs.
+"""Engines that run recipes: this machine, with all its GPUs or cores, or a Ray cluster; and the folders of runs.
 
 `reproduce` runs a recipe, `plan` says beforehand what it will take. The way of a unit, file by file:
 

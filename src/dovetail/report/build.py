@@ -1,4 +1,4 @@
-"""Make a report of whatever there is at a path."""
+"""A report of whatever there is at a path."""
 
 from __future__ import annotations
 

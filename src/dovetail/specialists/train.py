@@ -1,4 +1,4 @@
-"""Train specialists: all classes, sets and seeds of a call as one population."""
+"""Training of specialists: all classes, sets and seeds of a call as one population."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""From a graph to clusters: eigenvectors, k-means, communities, and the n-cut of what they find."""
+"""Partitions of a graph into clusters: eigenvectors, k-means, communities, and the n-cut of what they find."""

@@ -1,4 +1,4 @@
-"""How strongly the units of adjacent layers are connected, from stacked parameters, as tensors with gradients."""
+"""Connections between units of adjacent layers, from stacked parameters: their strengths, with gradients."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where proteins sit in a yeast cell (UCI Yeast), from the official file."""
+"""Places of proteins in a yeast cell (UCI Yeast), from the official file."""
 
 from __future__ import annotations
 

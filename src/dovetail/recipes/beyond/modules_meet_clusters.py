@@ -1,4 +1,4 @@
-"""Do the specialists inside a composite show up as clusters? No paper has asked; all the tools are here."""
+"""Specialists inside a composite: do they show up as clusters? No paper has asked; all the tools are here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How clusterable networks are, as a list of numbers for each thing measured."""
+"""Clusterability of networks, as a list of numbers for each thing measured."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Find out what a path is, and read it."""
+"""A path: what it is, and what is read from it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether outputs leave the inputs alone that they do not need, tested on path products.
+"""Separable inputs: whether outputs leave those alone that they do not need, tested on path products.
 
 References
 ----------

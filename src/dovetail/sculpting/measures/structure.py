@@ -1,4 +1,4 @@
-"""How strongly units are linked by weights alone: products along paths, and how many units carry them.
+"""Structure in weights alone: products along paths that link units, and how many units carry them.
 
 References
 ----------

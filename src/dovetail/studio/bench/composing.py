@@ -1,4 +1,4 @@
-"""Putting specialists together for the bench: which ways there are, how, and how well any two will merge."""
+"""Ways to put specialists together on the bench, and how well any two will merge."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Make a network of a file: a sculpture, a specialist or composite, modules as JSON, or anybody's weights."""
+"""Networks from files: a sculpture, a specialist or composite, modules as JSON, or anybody's weights."""
 
 from __future__ import annotations
 
