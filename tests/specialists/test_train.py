@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ import torch
 
 import dovetail as dt
 from dovetail.errors import DataError, DovetailError, ShapeError, SpecError, TrainingError
+from dovetail.nets import NetSpec
 from dovetail.specialists import Specialist, Team, max_entropy
 from dovetail.specialists.layouts import MaskedSlots, SmallSlots, WholeNetworks, layouts
 from dovetail.specialists.rounds import prunable
@@ -111,7 +113,16 @@ def test_a_specialist_learns_the_same_alone_and_in_company(options: dict[str, ob
 
 
 @pytest.mark.parametrize(
-    "net", ["mlp:20,dropout=0", "mlp:20-10,dropout=0", "lenet:10-20", "mlp:20,dropout=0,batch_norm=true"]
+    "net",
+    [
+        "mlp:20,dropout=0",
+        "mlp:20-10,dropout=0",
+        "lenet:10-20",
+        "mlp:20,dropout=0,batch_norm=true",
+        "mlp:25-13,dropout=0",  # slots of two or three units
+        "lenet:12-25",
+        "mlp:25,dropout=0,batch_norm=true",
+    ],
 )
 def test_small_networks_in_slots_learn_what_masked_ones_do(net: str, monkeypatch: pytest.MonkeyPatch) -> None:
     options: dict[str, object] = {"slots": True, "sparsity": 0.5, "seeds": [0, 1], "batch_size": 50}
@@ -127,7 +138,7 @@ def test_small_networks_in_slots_learn_what_masked_ones_do(net: str, monkeypatch
         assert a.provenance.start == b.provenance.start
 
 
-def test_slots_train_as_small_networks_where_sizes_divide() -> None:
+def test_slots_train_as_small_networks_whether_or_not_sizes_divide() -> None:
     blueprint = train("mlp:20", [0], epochs=1)[0].blueprint
     members = [(0, (1,)), (0, (2, 3)), (1, (4,))]
     kinds = [
@@ -137,7 +148,9 @@ def test_slots_train_as_small_networks_where_sizes_divide() -> None:
     assert kinds == [(SmallSlots, "mlp:2", 2), (SmallSlots, "mlp:4", 1)]
     assert [type(layout) for layout, _ in layouts(blueprint, members, slots=False)] == [WholeNetworks]
     odd = train("mlp:25", [0], epochs=1)[0].blueprint
-    assert [type(layout) for layout, _ in layouts(odd, members, slots=True)] == [MaskedSlots]
+    assert [str(layout.net) for layout, _ in layouts(odd, members, slots=True)] == ["mlp:3", "mlp:6"]
+    whole = replace(odd, net=NetSpec.parse("small-cnn"))
+    assert [type(layout) for layout, _ in layouts(whole, members, slots=True)] == [MaskedSlots]
     with pytest.raises(ShapeError, match="too few for 10 owners"):
         train("mlp:9", [0], slots=True)
 

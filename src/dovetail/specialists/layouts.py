@@ -1,8 +1,8 @@
 """How specialists become a population: as whole networks, behind slot masks, or as the small networks slots are.
 
-A specialist that keeps to its slot is a small network inside a large one. When every hidden layer divides evenly
-among the classes, only the small one is trained, from the large one's initial weights, and put back into its
-place: the same network for a fraction of the work.
+A specialist that keeps to its slot is a small network inside a large one. Only the small one is trained, from the large
+one's initial weights, and put back into its place: the same network for a fraction of the work. Networks whose layers
+have no sizes of their own in the spec train whole, behind masks.
 """
 
 from __future__ import annotations
@@ -70,7 +70,12 @@ class MaskedSlots(WholeNetworks):
 
 
 class SmallSlots(MaskedSlots):
-    """Members train as the small networks that their slots are."""
+    """Members train as the small networks that their slots are, padded where a layer does not divide evenly.
+
+    Of a layer of h units a slot of one of n classes has h / n, rounded down or up. The small network has as many as
+    the largest slot; those that a member's own slot lacks are masked. So all members have one shape, and draw their
+    noise alike, whether or not h is a multiple of n.
+    """
 
     def __init__(self, blueprint: Blueprint, net: NetSpec) -> None:
         super().__init__(blueprint)
@@ -83,28 +88,59 @@ class SmallSlots(MaskedSlots):
             seed: build_net(self.blueprint.net, self.blueprint.input_shape, classes, seed=seed).state_dict()
             for seed, _ in members
         }
+        tensors = {**population.params, **population.buffers}
         population.start_from(
             {
-                # A slot is whole rows by whole columns, so what it keeps is the small tensor, row by row.
                 name: torch.stack(
-                    [starts[seed][name][self.slot(ids)[name]] for seed, ids in members]
-                ).reshape(t.shape)
-                for name, t in {**population.params, **population.buffers}.items()
+                    [
+                        self._padded(starts[seed][name], ids, name, t[place])
+                        for place, (seed, ids) in enumerate(members)
+                    ]
+                )
+                for name, t in tensors.items()
             }
         )
+        masks = {
+            name: torch.stack([self._own(ids, name, t[0]) for _, ids in members])
+            for name, t in population.params.items()
+        }
+        if not all(bool(mask.all()) for mask in masks.values()):
+            population.set_masks(masks)
 
     def packed(self, population: Population, place: int, ids: ClassSet) -> dict[str, Packed]:
         """Return what a trained member keeps, in its place in the full network."""
         slot = self.slot(ids)
         packed = {}
         for name, tensor in {**population.params, **population.buffers}.items():
-            small = (
-                population.masks[name][place]
-                if name in population.masks
-                else torch.ones_like(tensor[place]).bool()
+            own = self._own(ids, name, tensor[place])
+            kept = _row(population.masks, name, place)
+            kept = own if kept is None else kept.cpu()
+            packed[name] = pack(
+                put_back(tensor[place].cpu()[own], slot[name]), put_back(kept[own], slot[name])
             )
-            packed[name] = pack(put_back(tensor[place].cpu(), slot[name]), put_back(small.cpu(), slot[name]))
         return packed
+
+    def _own(self, ids: ClassSet, name: str, small: Tensor) -> Tensor:
+        """Return which entries of a tensor of the small network a member's slot has: its first rows and columns."""
+        slot = self.slot(ids)[name]
+        own = torch.zeros(small.shape, dtype=torch.bool)
+        # A slot is whole rows by whole columns; a number that belongs to no unit is everybody's.
+        rows = int(slot.flatten(1).any(1).sum()) if slot.dim() > 1 else int(slot.sum())
+        if slot.dim() > 1:
+            columns = int(slot.transpose(0, 1).flatten(1).any(1).sum())
+            own[:rows, :columns] = True
+        elif slot.dim():
+            own[:rows] = True
+        else:
+            own.fill_(True)
+        return own
+
+    def _padded(self, full: Tensor, ids: ClassSet, name: str, like: Tensor) -> Tensor:
+        """Return a member's part of a tensor of the full network as one of the small network."""
+        padded = like.cpu().clone()
+        # A slot keeps its entries in their order, row by row, as the small tensor does.
+        padded[self._own(ids, name, like)] = full[self.slot(ids)[name]].flatten().to(padded.dtype)
+        return padded
 
 
 def layouts(
@@ -127,16 +163,16 @@ def layouts(
 
 
 def slot_net(net: NetSpec, owned: int, classes: int) -> NetSpec | None:
-    """Return the small network that a slot of ``owned`` of ``classes`` shares is, or None if there is none.
+    """Return the small network that holds any slot of ``owned`` of ``classes`` shares, or None if there is none.
 
     Examples
     --------
-    >>> str(slot_net(NetSpec.parse("mlp:500-100"), 2, 10)), slot_net(NetSpec.parse("mlp:512"), 2, 10)
-    ('mlp:100-20', None)
+    >>> str(slot_net(NetSpec.parse("mlp:500-100"), 2, 10)), str(slot_net(NetSpec.parse("mlp:512"), 2, 10))
+    ('mlp:100-20', 'mlp:104')
     """
-    if not ARCHITECTURES[net.name].sizes_mean or any(size % classes for size in net.sizes):
+    if not ARCHITECTURES[net.name].sizes_mean or any(size < classes for size in net.sizes):
         return None
-    return NetSpec(net.name, tuple(size // classes * owned for size in net.sizes), net.options)
+    return NetSpec(net.name, tuple(-(-size // classes) * owned for size in net.sizes), net.options)
 
 
 def put_back(small: Tensor, slot: Tensor) -> Tensor:

@@ -91,7 +91,7 @@ def train_specialists(
         Give every specialist its own share of each hidden layer (of channels, for convolutions), by class id.
         Specialists in slots never share a unit: their sum computes the sum of their logits, however many and
         however deep, and they fit whoever trained them, from whatever θ0. Layers need at least as many units as
-        there are classes. Dropout draws depend on whether the sizes divide evenly (see ``layouts.py``).
+        there are classes.
     seed : int
         What θ0, the order of samples and the noise are drawn from.
     seeds : sequence of int, optional
