@@ -22,8 +22,9 @@ from sklearn.cluster import SpectralClustering
 from threadpoolctl import threadpool_limits
 
 import dovetail as dt
-from dovetail.cluster import NetworkGraph, clusterability, network_graph
+from dovetail.cluster import clusterability
 from dovetail.cluster.null import Shuffles
+from dovetail.graph import NetworkGraph, network_graph
 
 WIDTHS, SPARSITY, K, SHUFFLES = (784, 256, 256, 256, 256, 10), 0.9, 12, 50
 STEPS = 300

@@ -25,18 +25,17 @@ if TYPE_CHECKING:
         Clusterability,
         ClusterabilityPenalty,
         Lesions,
-        NetworkGraph,
         clusterability,
         clusterable_init_,
         lesion,
         ncut,
-        network_graph,
         rescale_,
         spectral_clusters,
         train_networks,
     )
     from .data import BooleanTask, Dataset, Split, boolean_task, load
     from .engine import reproduce
+    from .graph import NetworkGraph, network_graph
     from .nets import build_net, net_builder
     from .opening import open_saved as open
     from .population import Population, recompute_batch_norm
@@ -51,7 +50,7 @@ _HOMES = {
     "Dataset": "data",
     "Hierarchy": "sculpting",
     "Lesions": "cluster",
-    "NetworkGraph": "cluster",
+    "NetworkGraph": "graph",
     "Population": "population",
     "Specialist": "specialists",
     "Split": "data",
@@ -68,7 +67,7 @@ _HOMES = {
     "load": "data",
     "ncut": "cluster",
     "net_builder": "nets",
-    "network_graph": "cluster",
+    "network_graph": "graph",
     "open": "opening",
     "recompute_batch_norm": "population",
     "reproduce": "engine",

@@ -11,10 +11,11 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.collections import PathCollection
 
-from dovetail.cluster import Clusterability, Lesions, NetworkGraph
+from dovetail.cluster import Clusterability, Lesions
 from dovetail.cluster.audit import Stability
 from dovetail.cluster.plots import draw_composition, draw_embedding, draw_lesions, draw_null
 from dovetail.errors import SpecError
+from dovetail.graph import NetworkGraph
 from dovetail.graph.graph import Group
 
 matplotlib.use("Agg")

@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 import dovetail as dt
-from dovetail.cluster import Lesions, NetworkGraph, lesion, network_graph
+from dovetail.cluster import Lesions, lesion
 from dovetail.cluster.lesions import adjusted_p_values, enough_draws, matched_sets
 from dovetail.data import Split
 from dovetail.errors import DataError, DovetailError, ShapeError, SpecError
+from dovetail.graph import NetworkGraph, network_graph
 from dovetail.graph.graph import Group
 
 Masks = Mapping[str, Tensor]

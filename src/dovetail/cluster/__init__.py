@@ -11,8 +11,6 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ..graph.graph import Block, Group, NetworkGraph
-    from ..graph.network_graph import network_graph
     from .audit import Clusterability, Stability, clusterability
     from .lesions import Lesions, lesion
     from .null import Null
@@ -24,19 +22,15 @@ if TYPE_CHECKING:
 # Imported when first asked for: the command line reads `settings` at every start, and needs no torch for that.
 _MODULES = {
     "AuditSettings": ".settings",
-    "Block": "..graph.graph",
     "Clusterability": ".audit",
     "ClusterabilityPenalty": ".promote",
-    "Group": "..graph.graph",
     "Lesions": ".lesions",
-    "NetworkGraph": "..graph.graph",
     "Null": ".null",
     "Stability": ".audit",
     "clusterability": ".audit",
     "clusterable_init_": ".promote",
     "lesion": ".lesions",
     "ncut": ".partition.ncut",
-    "network_graph": "..graph.network_graph",
     "rescale_": ".promote",
     "spectral_clusters": ".partition.spectral",
     "train_networks": ".promote",
@@ -44,19 +38,15 @@ _MODULES = {
 
 __all__ = [
     "AuditSettings",
-    "Block",
     "Clusterability",
     "ClusterabilityPenalty",
-    "Group",
     "Lesions",
-    "NetworkGraph",
     "Null",
     "Stability",
     "clusterability",
     "clusterable_init_",
     "lesion",
     "ncut",
-    "network_graph",
     "rescale_",
     "spectral_clusters",
     "train_networks",

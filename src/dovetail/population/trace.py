@@ -16,7 +16,7 @@ import logging
 import threading
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -33,8 +33,8 @@ OWN_NOISE = (
     "modules, torch.rand_like or randn_like in training mode only, or the augment option"
 )
 
-_RECORDING = threading.RLock()
-"""Held while a function is recorded: torch's tracer changes modules for all threads."""
+_ONE_AT_A_TIME = threading.RLock()
+"""Held while a function is recorded or replayed: torch's tracer changes modules for all threads while it records."""
 
 _CAPTURING = threading.Lock()
 """Held while a step is captured: one at a time, as Python's collector is off meanwhile for all threads."""
@@ -50,19 +50,20 @@ def traced(function: Callable[..., Any]) -> Callable[..., Any]:
     def run(*tensors: Any) -> Any:
         flat, _ = torch.utils._pytree.tree_flatten(tensors)
         shapes = tuple(t.shape if isinstance(t, Tensor) else t for t in flat)
-        if shapes not in recordings:
-            recordings[shapes] = _record(function, tensors)
-            with torch.no_grad(), clear_errors():  # what cannot be replayed shows the first time
+        with _ONE_AT_A_TIME:
+            first = shapes not in recordings
+            if first:
+                recordings[shapes] = _record(function, tensors)
+            # What cannot be replayed shows the first time.
+            with torch.no_grad(), clear_errors() if first else nullcontext():
                 return recordings[shapes](*tensors)
-        with torch.no_grad():
-            return recordings[shapes](*tensors)
 
     return run
 
 
 def _record(function: Callable[..., Any], tensors: tuple[Any, ...]) -> GraphModule:
     """Record on stand-ins without data: nothing is computed, and no input is changed."""
-    with _RECORDING, _quiet("torch._subclasses.fake_tensor"), clear_errors():
+    with _quiet("torch._subclasses.fake_tensor"), clear_errors():
         recording = make_fx(lambda *args: function(*args), tracing_mode="fake", _allow_non_fake_inputs=True)(
             *tensors
         )

@@ -11,11 +11,12 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from ...cluster import NetworkGraph, clusterability, ncut, network_graph, spectral_clusters
+from ...cluster import clusterability, ncut, spectral_clusters
 from ...cluster.null import Shuffles
 from ...cluster.settings import Shuffle
 from ...data import load
 from ...data.dataset import Dataset
+from ...graph import NetworkGraph, network_graph
 from ...prune import density
 from ...specialists import train_specialists
 from ...specialists.part import Composite, Part

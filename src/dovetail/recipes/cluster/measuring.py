@@ -11,9 +11,10 @@ import numpy as np
 from scipy.sparse.csgraph import connected_components
 from torch import Tensor, nn
 
-from ...cluster import Clusterability, NetworkGraph, clusterability, network_graph
+from ...cluster import Clusterability, clusterability
 from ...cluster.settings import Shuffle
 from ...errors import unknown_name
+from ...graph import NetworkGraph, network_graph
 from ...graph.layers import Norm
 from ...nets import NetSpec
 from ..data import DataSize

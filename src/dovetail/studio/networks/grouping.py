@@ -8,9 +8,9 @@ from typing import Literal
 
 import numpy as np
 
-from ...cluster import network_graph
 from ...cluster.partition.spectral import spectral_clusters
 from ...errors import SpecError
+from ...graph import network_graph
 from ...sculpting import detect_modules
 from ...sculpting.modules.hierarchy import Unit
 from ...sculpting.modules.reach import used_units
