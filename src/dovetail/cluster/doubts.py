@@ -82,7 +82,7 @@ def named_units(graph: NetworkGraph, units: NDArray[np.bool_]) -> str:
     --------
     >>> import dovetail as dt
     >>> named_units(dt.network_graph([np.ones((3, 4))]), np.array([0, 1, 0, 0, 1, 0, 1], dtype=bool))
-    'input 1; output 0, 2'
+    'input 1; layer1 0, 2'
     """
     nodes = np.flatnonzero(units)
     by_layer: dict[str, list[str]] = {}
