@@ -6,6 +6,7 @@ import hashlib
 import os
 import random
 import signal
+from pathlib import Path
 from typing import Any
 
 import hypothesis
@@ -71,6 +72,14 @@ def _seeded(request: pytest.FixtureRequest) -> None:
     random.seed(seed)
     np.random.seed(seed)  # noqa: NPY002
     torch.manual_seed(seed)
+
+
+@pytest.fixture
+def tmp_path(tmp_path: Path) -> Path:
+    """Return an empty folder without neighbours: runs copy what others beside them have finished."""
+    alone = tmp_path / "alone"
+    alone.mkdir()
+    return alone
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
