@@ -15,7 +15,7 @@ from .small import small_units
 
 
 def test_a_unit_keeps_to_one_thread_and_leaves_the_number_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
-    module = importlib.import_module("dovetail.cluster.threads")
+    module = importlib.import_module("dovetail.threads")
     usual: Callable[[], int] = module.workers
     threads: list[int] = []
 

@@ -17,6 +17,7 @@ from ..graph.graph import Floats, Indices, NetworkGraph
 from ..graph.layers import Norm
 from ..graph.network_graph import Convention, network_graph
 from ..population.progress import ProgressBar
+from ..threads import in_threads, one_blas_thread
 from .doubts import doubts, named_units, negligible_units, without_units
 from .null import Null, Shuffles, verdict
 from .partition.leiden import LeidenCutter
@@ -24,7 +25,6 @@ from .partition.ncut import unit_scale
 from .partition.spectral import Cutter, SpectralCutter
 from .plots import draw_composition, draw_embedding, draw_null
 from .settings import AuditSettings, Method, Shuffle
-from .threads import in_threads, one_blas_thread
 
 if TYPE_CHECKING:
     import pandas as pd

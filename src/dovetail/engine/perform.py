@@ -9,12 +9,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 import torch
-from threadpoolctl import threadpool_limits
 
 from ..errors import DovetailError, memory_is_full
 from ..population.kernels import on_device
 from ..recipes import Unit, find_work
 from ..recipes.unit import Row, canonical
+from ..threads import one_blas_thread
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ def _settled(device: torch.device) -> Iterator[None]:
         # a step of the paper's networks takes 20 % less (docs/performance.md).
         torch.set_float32_matmul_precision("high")
     try:
-        with on_device(device), threadpool_limits(1):
+        with on_device(device), one_blas_thread():
             yield
     finally:
         torch.set_num_threads(threads)

@@ -17,6 +17,7 @@ from ..data.dataset import Dataset, Split
 from ..errors import DataError
 from ..nets import build_net
 from ..population import Adam, Population
+from ..threads import one_blas_thread
 from .blueprint import Tempered
 from .class_sets import ClassName, ClassSet, class_sets, named, one_hot_sets
 from .evaluate import Score, run_network, score_logits
@@ -355,7 +356,6 @@ def probe_accuracy(train: Split, test: Split, target: int) -> float:
     from sklearn.metrics import balanced_accuracy_score
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
-    from threadpoolctl import threadpool_limits
 
     some = sample(train)
     for name, split in (("training", some), ("test", test)):
@@ -365,7 +365,7 @@ def probe_accuracy(train: Split, test: Split, target: int) -> float:
             )
     probe = make_pipeline(StandardScaler(), LogisticRegression(max_iter=2000, C=0.1, class_weight="balanced"))
     # Small products, thousands of times: more threads only wait for each other, for minutes when cores are busy.
-    with threadpool_limits(1):
+    with one_blas_thread():
         probe.fit(some.x.flatten(1).numpy(), (some.y == target).numpy())
         found = probe.predict(test.x.flatten(1).numpy())
     return float(balanced_accuracy_score((test.y == target).numpy(), found))

@@ -18,8 +18,8 @@ from scipy.linalg import lapack
 from torch import Tensor, nn
 
 from ...errors import ShapeError, SpecError, TrainingError
+from ...threads import one_blas_thread
 from ..checks import check_stacked, number_per_network, stacked_alone, whole_number
-from ..threads import one_blas_thread
 from .connections import connections
 from .gradual_pruning import kernels
 

@@ -1,4 +1,4 @@
-"""Threads of an audit: every copy of a network on a core of its own, and linear algebra on one thread meanwhile."""
+"""Threads: linear algebra on one of them, and several pieces of work side by side meanwhile."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from functools import cache
 from threading import Lock
 from typing import TypeVar
 
+import scipy.linalg  # noqa: F401 (so that the library it computes with is there to be limited)
 import torch
 from threadpoolctl import OpenBLASController, ThreadpoolController
 

@@ -13,9 +13,9 @@ from threadpoolctl import ThreadpoolController, threadpool_limits
 
 import dovetail as dt
 from dovetail.cluster.null import Shuffles
-from dovetail.cluster.threads import in_threads, one_blas_thread
+from dovetail.threads import in_threads, one_blas_thread
 
-from .graphs import random_layers
+from .cluster.graphs import random_layers
 
 
 @pytest.fixture
