@@ -10,7 +10,7 @@ from typing import NamedTuple
 SOURCE = Path(__file__).parents[1] / "src" / "dovetail"
 
 ORDER: list[set[str]] = [
-    {"_version", "errors", "io", "display", "plotting", "settings", "spec", "statistics", "threads"},
+    {"_version", "errors", "io", "lazy", "display", "plotting", "settings", "spec", "statistics", "threads"},
     {"data"},
     {"nets"},
     {"graph"},

@@ -30,6 +30,17 @@ FOLDERS = [
 ]
 
 
+@pytest.mark.parametrize(
+    "name", ["dovetail", "dovetail.specialists", "dovetail.sculpting", "dovetail.cluster"]
+)
+def test_names_that_are_imported_when_asked_for(name: str) -> None:
+    package = importlib.import_module(name)
+    assert dir(package) == sorted(package.__all__)
+    assert all(getattr(package, public) is not None for public in package.__all__)
+    with pytest.raises(AttributeError, match=f"module '{name}' has no attribute 'nothing'"):
+        package.nothing  # noqa: B018
+
+
 def test_public_names() -> None:
     assert dovetail.__all__ == [
         "BooleanTask",

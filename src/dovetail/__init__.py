@@ -14,11 +14,11 @@ Examples
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING
 
 from ._version import __version__
 from .errors import DovetailError
+from .lazy import lazy_names
 
 if TYPE_CHECKING:
     from .cluster import (
@@ -41,43 +41,6 @@ if TYPE_CHECKING:
     from .population import Population, recompute_batch_norm
     from .sculpting import Hierarchy, Sculpture, detect_modules, sculpt, sculpt_seeds
     from .specialists import Composite, Specialist, compatibility, compose, connectivity, train_specialists
-
-_HOMES = {
-    "BooleanTask": "data",
-    "Clusterability": "cluster",
-    "ClusterabilityPenalty": "cluster",
-    "Composite": "specialists",
-    "Dataset": "data",
-    "Hierarchy": "sculpting",
-    "Lesions": "cluster",
-    "NetworkGraph": "graph",
-    "Population": "population",
-    "Specialist": "specialists",
-    "Split": "data",
-    "Sculpture": "sculpting",
-    "boolean_task": "data",
-    "build_net": "nets",
-    "clusterability": "cluster",
-    "clusterable_init_": "cluster",
-    "compatibility": "specialists",
-    "compose": "specialists",
-    "connectivity": "specialists",
-    "detect_modules": "sculpting",
-    "lesion": "cluster",
-    "load": "data",
-    "ncut": "cluster",
-    "net_builder": "nets",
-    "network_graph": "graph",
-    "open": "opening",
-    "recompute_batch_norm": "population",
-    "reproduce": "engine",
-    "rescale_": "cluster",
-    "sculpt": "sculpting",
-    "sculpt_seeds": "sculpting",
-    "spectral_clusters": "cluster",
-    "train_networks": "cluster",
-    "train_specialists": "specialists",
-}
 
 __all__ = [
     "BooleanTask",
@@ -118,16 +81,35 @@ __all__ = [
     "train_specialists",
 ]
 
-
-def __getattr__(name: str) -> object:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'dovetail' has no attribute {name!r}")
-    # In its file `open` is called open_saved, so as not to hide Python's own there.
-    name_at_home = "open_saved" if name == "open" else name
-    value = getattr(importlib.import_module(f".{_HOMES[name]}", __name__), name_at_home)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return __all__
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "cluster": [
+            "Clusterability",
+            "ClusterabilityPenalty",
+            "Lesions",
+            "clusterability",
+            "clusterable_init_",
+            "lesion",
+            "ncut",
+            "rescale_",
+            "spectral_clusters",
+            "train_networks",
+        ],
+        "data": ["BooleanTask", "Dataset", "Split", "boolean_task", "load"],
+        "engine": ["reproduce"],
+        "graph": ["NetworkGraph", "network_graph"],
+        "nets": ["build_net", "net_builder"],
+        "opening": ["open_saved as open"],
+        "population": ["Population", "recompute_batch_norm"],
+        "sculpting": ["Hierarchy", "Sculpture", "detect_modules", "sculpt", "sculpt_seeds"],
+        "specialists": [
+            "Composite",
+            "Specialist",
+            "compatibility",
+            "compose",
+            "connectivity",
+            "train_specialists",
+        ],
+    },
+)

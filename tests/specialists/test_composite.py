@@ -4,6 +4,8 @@ import copy
 import pickle
 import warnings
 from itertools import permutations
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -119,8 +121,30 @@ def test_parts_are_frozen() -> None:
     ):
         with pytest.raises(AttributeError, match=f"frozen.*{name}"):
             setattr(part, name, None)
+        with pytest.raises(AttributeError, match=f"frozen.*{name}"):
+            delattr(part, name)
     assert hash(pair) == before
     assert copy.deepcopy(pair) == pair == pickle.loads(pickle.dumps(pair))
+
+
+def test_weights_are_read_only(tmp_path: Path) -> None:
+    """Those of copies as well, whichever way they were made."""
+    x = inputs(64)
+    a, b = (make_specialist((i,), "mlp:10-10,batch_norm=true") for i in range(2))
+    pair = dt.compose([a, b], inputs=x)
+    assert pair(x).shape == (64, len(CLASSES))  # the network that runs is not part of copies
+    reopened = dt.open(pair.save(tmp_path / "pair.safetensors"))
+    copies: list[Any] = [pair, copy.deepcopy(pair), pickle.loads(pickle.dumps(pair)), reopened]
+    for part in copies:
+        assert part == pair
+        for mapping in (part.specialists[0].weights, part.statistics):
+            name = next(iter(mapping))
+            with pytest.raises(TypeError):
+                mapping[name] = None
+            with pytest.raises(TypeError):
+                del mapping[name]
+        assert part.digest == pair.digest
+    assert copy.deepcopy(a) == a == pickle.loads(pickle.dumps(a))
 
 
 def test_averaged_logits() -> None:

@@ -7,8 +7,9 @@ the numbers doubtful), `lesions` says what the network loses with each cluster, 
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING
+
+from ..lazy import lazy_names
 
 if TYPE_CHECKING:
     from .audit import Clusterability, Stability, clusterability
@@ -18,23 +19,6 @@ if TYPE_CHECKING:
     from .partition.spectral import spectral_clusters
     from .promote import ClusterabilityPenalty, clusterable_init_, rescale_, train_networks
     from .settings import AuditSettings
-
-# Imported when first asked for: the command line reads `settings` at every start, and needs no torch for that.
-_MODULES = {
-    "AuditSettings": ".settings",
-    "Clusterability": ".audit",
-    "ClusterabilityPenalty": ".promote",
-    "Lesions": ".lesions",
-    "Null": ".null",
-    "Stability": ".audit",
-    "clusterability": ".audit",
-    "clusterable_init_": ".promote",
-    "lesion": ".lesions",
-    "ncut": ".partition.ncut",
-    "rescale_": ".promote",
-    "spectral_clusters": ".partition.spectral",
-    "train_networks": ".promote",
-}
 
 __all__ = [
     "AuditSettings",
@@ -52,14 +36,16 @@ __all__ = [
     "train_networks",
 ]
 
-
-def __getattr__(name: str) -> object:
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(_MODULES[name], __name__), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+# The command line reads `settings` at every start, and needs no torch for that.
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "audit": ["Clusterability", "Stability", "clusterability"],
+        "lesions": ["Lesions", "lesion"],
+        "null": ["Null"],
+        "partition.ncut": ["ncut"],
+        "partition.spectral": ["spectral_clusters"],
+        "promote": ["ClusterabilityPenalty", "clusterable_init_", "rescale_", "train_networks"],
+        "settings": ["AuditSettings"],
+    },
+)

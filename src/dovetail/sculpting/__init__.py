@@ -7,8 +7,9 @@ whether it is the planted one; `path_products` and its neighbours look for struc
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING
+
+from ..lazy import lazy_names
 
 if TYPE_CHECKING:
     from ..data.boolean import Planted, PlantedModule
@@ -22,30 +23,6 @@ if TYPE_CHECKING:
     from .sculpting import sculpt, sculpt_seeds
     from .sculpture import Sculpture, open_sculpture
     from .settings import DetectionSettings, SculptSettings
-
-# Imported when first asked for: the command line reads `settings` at every start, and needs no torch for that.
-_MODULES = {
-    "DetectionSettings": "settings",
-    "Hierarchy": "modules.hierarchy",
-    "InputSeparability": "measures.separable_inputs",
-    "LayerClustering": "modules.agglomerate",
-    "Match": "measures.success",
-    "Planted": "measures.success",
-    "PlantedModule": "measures.success",
-    "SculptSettings": "settings",
-    "Sculpture": "sculpture",
-    "SeparabilityTest": "modules.agglomerate",
-    "compare": "measures.success",
-    "detect_modules": "modules.detect",
-    "draw_hierarchy": "drawing.draw",
-    "input_separability": "measures.separable_inputs",
-    "open_sculpture": "sculpture",
-    "path_products": "measures.structure",
-    "planted_digits": "measures.success",
-    "sculpt": "sculpting",
-    "sculpt_seeds": "sculpting",
-    "units_needed": "measures.structure",
-}
 
 __all__ = [
     "DetectionSettings",
@@ -70,14 +47,19 @@ __all__ = [
     "units_needed",
 ]
 
-
-def __getattr__(name: str) -> object:
-    if name not in _MODULES:
-        raise AttributeError(f"module 'dovetail.sculpting' has no attribute {name!r}")
-    value = getattr(importlib.import_module(f".{_MODULES[name]}", __name__), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+# The command line reads `settings` at every start, and needs no torch for that.
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "drawing.draw": ["draw_hierarchy"],
+        "measures.separable_inputs": ["InputSeparability", "input_separability"],
+        "measures.structure": ["path_products", "units_needed"],
+        "measures.success": ["Match", "Planted", "PlantedModule", "compare", "planted_digits"],
+        "modules.agglomerate": ["LayerClustering", "SeparabilityTest"],
+        "modules.detect": ["detect_modules"],
+        "modules.hierarchy": ["Hierarchy"],
+        "sculpting": ["sculpt", "sculpt_seeds"],
+        "sculpture": ["Sculpture", "open_sculpture"],
+        "settings": ["DetectionSettings", "SculptSettings"],
+    },
+)

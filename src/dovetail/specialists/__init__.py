@@ -8,8 +8,9 @@ what is made of them: `composing`, `files`, `train`, and the measures `paths`, `
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING
+
+from ..lazy import lazy_names
 
 if TYPE_CHECKING:
     from .audit import DropAudit, audit_drop, hidden_activations, probe_accuracy
@@ -26,41 +27,6 @@ if TYPE_CHECKING:
     from .paths import Connectivity, connectivity, incremental_connectivity
     from .settings import TrainingSettings
     from .train import Team, train_specialists
-
-# Imported when first asked for: the command line reads `settings` at every start, and needs no torch for that.
-_MODULES = {
-    "Blueprint": "blueprint",
-    "Compatibility": "composing",
-    "Composite": "part",
-    "Connectivity": "paths",
-    "DropAudit": "audit",
-    "MergeCurve": "curve",
-    "Part": "part",
-    "Provenance": "manifest",
-    "Score": "evaluate",
-    "Specialist": "part",
-    "Team": "train",
-    "TrainingSettings": "settings",
-    "add_weights": "merge",
-    "audit_drop": "audit",
-    "compatibility": "composing",
-    "compose": "composing",
-    "connectivity": "paths",
-    "disjoint_pairs": "class_sets",
-    "evaluate_all": "evaluate",
-    "hidden_activations": "audit",
-    "incremental_connectivity": "paths",
-    "max_entropy": "objectives",
-    "merge_curve": "curve",
-    "mix_logits": "merge",
-    "open_file": "files",
-    "probe_accuracy": "audit",
-    "quasi_max_entropy": "objectives",
-    "rewarded_cross_entropy": "objectives",
-    "scale_weights": "merge",
-    "ties_weights": "merge",
-    "train_specialists": "train",
-}
 
 __all__ = [
     "Blueprint",
@@ -96,14 +62,23 @@ __all__ = [
     "train_specialists",
 ]
 
-
-def __getattr__(name: str) -> object:
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(f".{_MODULES[name]}", __name__), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+# The command line reads `settings` at every start, and needs no torch for that.
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "audit": ["DropAudit", "audit_drop", "hidden_activations", "probe_accuracy"],
+        "blueprint": ["Blueprint"],
+        "class_sets": ["disjoint_pairs"],
+        "composing": ["Compatibility", "compatibility", "compose"],
+        "curve": ["MergeCurve", "merge_curve"],
+        "evaluate": ["Score", "evaluate_all"],
+        "files": ["open_file"],
+        "manifest": ["Provenance"],
+        "merge": ["add_weights", "mix_logits", "scale_weights", "ties_weights"],
+        "objectives": ["max_entropy", "quasi_max_entropy", "rewarded_cross_entropy"],
+        "part": ["Composite", "Part", "Specialist"],
+        "paths": ["Connectivity", "connectivity", "incremental_connectivity"],
+        "settings": ["TrainingSettings"],
+        "train": ["Team", "train_specialists"],
+    },
+)

@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import Literal, NoReturn
 
 import torch
@@ -46,8 +47,27 @@ class Part(ABC):
     blueprint: Blueprint
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
+        self.__delattr__(name)
+
+    def __delattr__(self, name: str) -> NoReturn:
         raise AttributeError(
             f"a {type(self).__name__} is frozen, so its {name!r} stays as it is; make another"
+        )
+
+    # Read-only mappings can be neither pickled nor copied, and the network that it runs can be built again.
+    def __getstate__(self) -> dict[str, object]:
+        kept = {name: value for name, value in vars(self).items() if name != "_module"}
+        return {
+            name: dict(value) if isinstance(value, MappingProxyType) else value
+            for name, value in kept.items()
+        }
+
+    def __setstate__(self, state: Mapping[str, object]) -> None:
+        vars(self).update(
+            {
+                name: MappingProxyType(value) if isinstance(value, dict) else value
+                for name, value in state.items()
+            }
         )
 
     @property
@@ -163,7 +183,7 @@ class Specialist(Part):
         Network, classes and temperature.
     rewarded : tuple of int
         Ids of the classes it recognises.
-    weights : dict of str to Packed
+    weights : read-only mapping of str to Packed
         Its parameters and buffers: the entries that are kept.
     provenance : Provenance
         Where it comes from.
@@ -193,7 +213,10 @@ class Specialist(Part):
             if packed.values.is_floating_point() and not is_finite(packed.values):
                 raise DataError(f"weights {name!r} of a specialist hold NaN or infinity; train it again")
         vars(self).update(
-            blueprint=blueprint, _rewarded=tuple(rewarded), weights=dict(weights), provenance=provenance
+            blueprint=blueprint,
+            _rewarded=tuple(rewarded),
+            weights=MappingProxyType(dict(weights)),
+            provenance=provenance,
         )
 
     @property
@@ -309,7 +332,7 @@ class Composite(Part):
     keep: float
     inputs: Tensor | None
     _members: tuple[Specialist, ...]
-    _statistics: State | None
+    _statistics: Mapping[str, Tensor] | None
 
     def __init__(
         self,
@@ -319,7 +342,7 @@ class Composite(Part):
         coefficients: Sequence[float] | None = None,
         keep: float = 1.0,
         inputs: Tensor | None = None,
-        statistics: State | None = None,
+        statistics: Mapping[str, Tensor] | None = None,
     ) -> None:
         given = list(specialists)
         if not given:
@@ -334,7 +357,7 @@ class Composite(Part):
             keep=float(keep),
             inputs=inputs,
             _members=tuple(given[place] for place in order),
-            _statistics=statistics,
+            _statistics=None if statistics is None else MappingProxyType(dict(statistics)),
         )
 
     @property
@@ -398,15 +421,15 @@ class Composite(Part):
         )
 
     @cached_property
-    def statistics(self) -> State:
+    def statistics(self) -> Mapping[str, Tensor]:
         """Batch-norm statistics of the merged network, where there are any and members share units."""
         if self._statistics is not None:
             return self._statistics
         if self.inputs is None or not needs_statistics(self._members, self.method):
-            return {}
+            return MappingProxyType({})
         network = self.blueprint.network(self._merged())
         recompute_batch_norm(network, self.inputs.to(next(network.parameters())))
-        return {name: buffer.clone() for name, buffer in network.named_buffers()}
+        return MappingProxyType({name: buffer.clone() for name, buffer in network.named_buffers()})
 
     def state_dict(self, *, layout: Literal["dense", "sparse"] = "dense") -> State:
         """Return the merged weights by name, as a network of the same spec takes them.
