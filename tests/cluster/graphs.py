@@ -6,10 +6,24 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from scipy.linalg import eigh
+from torch import Tensor, nn
 
 from dovetail.graph.graph import Block, Group, NetworkGraph
+
+
+class Backwards(nn.Module):
+    """A network whose layers are defined in another order than they are used in; their widths do not tell."""
+
+    def __init__(self, inputs: int = 6, outputs: int = 6) -> None:
+        super().__init__()
+        self.last, self.second, self.first = nn.Linear(6, outputs), nn.Linear(6, 6), nn.Linear(inputs, 6)
+
+    def forward(self, x: Tensor) -> Tensor:
+        found: Tensor = self.last(torch.relu(self.second(torch.relu(self.first(x.flatten(1))))))
+        return found
 
 
 def chain(matrices: Sequence[NDArray[np.floating]]) -> NetworkGraph:

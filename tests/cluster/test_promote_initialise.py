@@ -8,8 +8,10 @@ import torch
 from torch import Tensor, nn
 
 import dovetail as dt
-from dovetail.cluster.promote import clusterable_builder, clusterable_init_, clusterable_weights
+from dovetail.cluster.promote import clusterable_init_, clusterable_weights
 from dovetail.errors import ShapeError, SpecError, TrainingError
+
+from .graphs import Backwards
 
 
 def factors(spec: str, shape: tuple[int, ...], outputs: int = 10, **options: object) -> dict[str, Tensor]:
@@ -19,7 +21,7 @@ def factors(spec: str, shape: tuple[int, ...], outputs: int = 10, **options: obj
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.fill_(1)
-    clusterable_init_(model, **options)  # type: ignore[arg-type]
+    clusterable_init_(model, example_input=torch.zeros(1, *shape), **options)  # type: ignore[arg-type]
     found = {name: parameter.detach() for name, parameter in model.named_parameters()}
     assert found.keys() == before.keys()
     return found
@@ -93,14 +95,16 @@ def test_members_get_what_they_would_alone_and_beta_one_leaves_a_member_out() ->
     assert all(torch.equal(weight[1], population.params[name][1]) for name, weight in changed.items())
 
 
-def test_a_builder_gives_each_seed_its_own_tags() -> None:
-    plain = dt.net_builder("mlp:20-20", (5,), 4)
-    before = dt.Population(plain, seeds=[0, 1, 0], device="cpu").params
-    after = dt.Population(clusterable_builder(plain, clusters=4), seeds=[0, 1, 0], device="cpu").params
-    assert torch.equal(before["dense1.weight"], after["dense1.weight"])
-    strong = (after["dense2.weight"] / before["dense2.weight"]) > 1
-    assert torch.equal(strong[0], strong[2])
-    assert not torch.equal(strong[0], strong[1])
+def test_layers_are_taken_in_the_order_of_their_use() -> None:
+    network = Backwards()
+    with torch.no_grad():
+        for parameter in network.parameters():
+            parameter.fill_(1)
+    clusterable_init_(network, clusters=3, beta=0.5)
+    assert bool((network.first.weight == 1).all())
+    tags = tags_after(network.last.weight.detach().T, torch.arange(6) % 3, 2.0, 0.5)
+    tags_after(network.second.weight.detach().T, tags, 2.0, 0.5)
+    assert len(network.second.weight.unique()) == 2
 
 
 def test_numpy_integers_are_whole_numbers() -> None:
@@ -130,4 +134,10 @@ def test_what_makes_no_sense_is_refused() -> None:
     with pytest.raises(ShapeError, match="one number or 1"):
         clusterable_weights(params, [0], beta=torch.tensor([0.5, 0.6]))
     with pytest.raises(ShapeError, match="form a chain"):
-        clusterable_init_(dt.build_net("resnet18", (1, 8, 8), 4))
+        clusterable_init_(dt.build_net("resnet18", (1, 8, 8), 4), example_input=torch.zeros(1, 1, 8, 8))
+    with pytest.raises(ShapeError, match="form a chain"):
+        clusterable_weights(
+            {name: param[None] for name, param in reversed(list(network.named_parameters()))}, [0]
+        )
+    with pytest.raises(SpecError, match="example_input"):
+        clusterable_init_(dt.build_net("small-cnn", (1, 8, 8), 4))

@@ -16,7 +16,10 @@ import dovetail as dt
 from dovetail.cluster.promote import ClusterabilityPenalty
 from dovetail.cluster.promote.penalty import mean_eigenvalue
 from dovetail.errors import ShapeError, SpecError, TrainingError
+from dovetail.graph import module_chain
 from dovetail.population.trace import traced
+
+from .graphs import Backwards
 
 
 def chain(*sizes: int, seed: int = 0) -> nn.Sequential:
@@ -87,6 +90,15 @@ def test_gradient_agrees_with_finite_differences(seed: int, k: int, wide: int) -
             assert abs((values[0] - values[1]) / (2 * step) - float(gradient[at])) < 1e-6
 
 
+def test_layers_are_taken_in_the_order_of_their_use() -> None:
+    model = Backwards().double()
+    used = [layer.weight for layer in (model.first, model.second, model.last)]
+    found, wanted = ClusterabilityPenalty(4)(model), plain_penalty([weight.abs() for weight in used], 4)
+    torch.testing.assert_close(found, wanted, rtol=0, atol=1e-12)
+    defined = plain_penalty([weight.abs() for weight in reversed(used)], 4)
+    assert abs(float(defined.detach()) - float(wanted.detach())) > 1e-4
+
+
 def test_biases_do_not_count() -> None:
     model = chain(4, 6, 3)
     before = ClusterabilityPenalty(3)(model)
@@ -106,7 +118,7 @@ def test_channels_of_convolutions_are_connected_by_the_sum_of_their_kernels() ->
         if isinstance(layer, nn.Conv2d) and name != "conv1"
     ]
     assert len(slices) == 2
-    found = ClusterabilityPenalty(4)(model)
+    found = ClusterabilityPenalty(4)(model, torch.zeros(1, 1, 8, 8))
     torch.testing.assert_close(found, plain_penalty(slices, 4), rtol=0, atol=1e-12)
     found.backward()
     touched = {name for name, parameter in model.named_parameters() if parameter.grad is not None}
@@ -166,7 +178,7 @@ def test_half_precision_is_computed_in_float32(spec: str, dtype: torch.dtype) ->
     half = dt.build_net(spec, (1, 8, 8), 4, seed=0).to(dtype)
     whole = dt.build_net(spec, (1, 8, 8), 4, seed=0)
     whole.load_state_dict(half.state_dict())
-    found, wanted = ClusterabilityPenalty(3)(half), ClusterabilityPenalty(3)(whole)
+    found, wanted = (ClusterabilityPenalty(3)(network, torch.zeros(1, 1, 8, 8)) for network in (half, whole))
     torch.testing.assert_close(found, wanted)
     found.backward()
     wanted.backward()
@@ -214,7 +226,7 @@ def test_members_of_a_population_have_their_own() -> None:
     population = dt.Population(build, seeds=[0, 1, 2], device="cpu", dtype=torch.float64)
     penalty = ClusterabilityPenalty(4)
     leaves = {name: param.clone().requires_grad_() for name, param in population.params.items()}
-    together = penalty.stacked(leaves)
+    together = penalty.stacked(leaves, module_chain(population.member(0)))
     assert together.shape == (3,)
     names = [name for name in leaves if "weight" in name]
     gradients = torch.autograd.grad(together.sum(), [leaves[name] for name in names])
@@ -228,13 +240,13 @@ def test_members_of_a_population_have_their_own() -> None:
 
 def test_it_can_be_recorded_once_and_replayed() -> None:
     penalty = ClusterabilityPenalty(3)
-    calls = []
+    calls, layers = [], module_chain(chain(5, 6, 4))
 
     def gradients(params: Mapping[str, Tensor]) -> tuple[Tensor, ...]:
         calls.append(1)
         with torch.enable_grad():
             leaves = {name: param.detach().requires_grad_() for name, param in params.items()}
-            return torch.autograd.grad(penalty.stacked(leaves).sum(), list(leaves.values()))
+            return torch.autograd.grad(penalty.stacked(leaves, layers).sum(), list(leaves.values()))
 
     replay = traced(gradients)
     for seed in range(3):
@@ -252,13 +264,17 @@ def test_training_with_it_lowers_it() -> None:
     data = dt.load("digits")
     penalty = ClusterabilityPenalty(4)
     found = []
+    build = dt.net_builder("mlp:16-16,dropout=0", data.input_shape, data.outputs)
+    layers = module_chain(build())
     for weight in (0.0, 1.0):
-        build = dt.net_builder("mlp:16-16,dropout=0", data.input_shape, data.outputs)
         population = dt.Population(build, seeds=[0, 1], device="cpu")
         population.fit(
-            data, epochs=3, progress=False, penalty=lambda params, w=weight: w * penalty.stacked(params)
+            data,
+            epochs=3,
+            progress=False,
+            penalty=lambda params, w=weight: w * penalty.stacked(params, layers),
         )
-        found.append(penalty.stacked(population.params))
+        found.append(penalty.stacked(population.params, layers))
     assert bool((found[1] < found[0] - 0.05).all())
 
 
@@ -278,7 +294,7 @@ def test_what_it_cannot_take_is_refused() -> None:
         with pytest.raises(SpecError, match=r"nn\.Module"):
             ClusterabilityPenalty(2)(model)  # type: ignore[arg-type]
         with pytest.raises(SpecError, match="tensors by name"):
-            ClusterabilityPenalty(2).stacked(model)  # type: ignore[arg-type]
+            ClusterabilityPenalty(2).stacked(model, [])  # type: ignore[arg-type]
     with pytest.raises(ShapeError, match="no layers with weights"):
         ClusterabilityPenalty(2)(nn.ReLU())
     with pytest.raises(ShapeError, match="only 5 units together"):
@@ -286,9 +302,11 @@ def test_what_it_cannot_take_is_refused() -> None:
     with pytest.raises(ShapeError, match="batch norm"):
         ClusterabilityPenalty(2)(dt.build_net("mlp:5,batch_norm=true", (3,), 4))
     with pytest.raises(ShapeError, match="form a chain"):
-        ClusterabilityPenalty(2)(dt.build_net("resnet18,batch_norm=false", (1, 8, 8), 4))
+        ClusterabilityPenalty(2)(
+            dt.build_net("resnet18,batch_norm=false", (1, 8, 8), 4), torch.zeros(1, 1, 8, 8)
+        )
     with pytest.raises(ShapeError, match="between hidden channels"):
-        ClusterabilityPenalty(2)(dt.build_net("lenet", (1, 28, 28), 4))
+        ClusterabilityPenalty(2)(dt.build_net("lenet", (1, 28, 28), 4), torch.zeros(1, 1, 28, 28))
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
@@ -298,4 +316,4 @@ def test_on_a_gpu_one_network_works_and_a_population_is_refused() -> None:
     torch.testing.assert_close(ClusterabilityPenalty(3)(model.cuda()).cpu(), wanted)
     params = {name: param[None] for name, param in model.named_parameters()}
     with pytest.raises(TrainingError, match="device='cpu'"):
-        ClusterabilityPenalty(3).stacked(params)
+        ClusterabilityPenalty(3).stacked(params, module_chain(model))

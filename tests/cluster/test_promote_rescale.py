@@ -17,6 +17,9 @@ import dovetail as dt
 from dovetail.cluster.promote import rescale_, rescale_stacked_
 from dovetail.cluster.promote.rescale import check_rescaling
 from dovetail.errors import ShapeError, SpecError, TrainingError
+from dovetail.graph import module_chain
+
+from .graphs import Backwards
 
 
 def incoming_norms(model: nn.Module) -> list[Tensor]:
@@ -55,10 +58,29 @@ def test_convolutions_by_channel_and_through_flattening() -> None:
     model = shaken("small-cnn", (2, 12, 12), 0)
     x = torch.randn(5, 2, 12, 12, dtype=torch.float64)
     before = model(x)
-    rescale_(model)
+    rescale_(model, example_input=x[:1])
     torch.testing.assert_close(model(x), before, rtol=1e-10, atol=1e-10)
     for norms in incoming_norms(model):
         torch.testing.assert_close(norms, torch.full_like(norms, math.sqrt(2)), rtol=1e-12, atol=0)
+
+
+def test_layers_are_taken_in_the_order_of_their_use() -> None:
+    model = Backwards().double()
+    x = torch.randn(20, 6, dtype=torch.float64)
+    before = model(x)
+    rescale_(model)
+    torch.testing.assert_close(model(x), before, rtol=1e-10, atol=1e-12)
+    for layer in (model.first, model.second):
+        rows = torch.cat([layer.weight, layer.bias[:, None]], 1).detach()
+        torch.testing.assert_close(rows.norm(dim=1), torch.full((6,), math.sqrt(2), dtype=torch.float64))
+
+
+def test_shortcuts_in_code_are_seen_before_anything_is_changed() -> None:
+    model = InCode(torch.relu, shortcut=True)
+    before = [parameter.detach().clone() for parameter in model.parameters()]
+    with pytest.raises(ShapeError, match="form a chain"):
+        rescale_(model)
+    assert all(torch.equal(p.detach(), b) for p, b in zip(model.parameters(), before, strict=True))
 
 
 def test_again_changes_nothing() -> None:
@@ -94,9 +116,11 @@ def test_members_as_if_alone_and_only_those_named() -> None:
     population = dt.Population(dt.net_builder("small-cnn", (1, 8, 8), 10), seeds=[0, 1, 2], device="cpu")
     alone = [population.member(place) for place in range(3)]
     before = {name: param.clone() for name, param in population.params.items()}
-    rescale_stacked_(population.params, members=torch.tensor([True, False, True]))
+    example = torch.zeros(1, 1, 8, 8)
+    layers = module_chain(alone[0], example)
+    rescale_stacked_(population.params, layers, members=torch.tensor([True, False, True]))
     for place in (0, 2):
-        rescale_(alone[place])
+        rescale_(alone[place], example_input=example)
         for name, parameter in alone[place].named_parameters():
             torch.testing.assert_close(population.params[name][place], parameter.detach())
             assert "weight" not in name or not torch.equal(before[name][place], parameter.detach())
@@ -155,15 +179,16 @@ def test_inputs_show_what_layers_do_not(dtype: torch.dtype, size: float) -> None
         build = partial(InCode, **options)  # type: ignore[arg-type]
         population = dt.Population(build, seeds=[0], device="cpu", dtype=dtype)
         before = {name: param.clone() for name, param in population.params.items()}
-        check_rescaling(population, x)
+        check_rescaling(population, module_chain(population.member(0)), x)
         assert all(torch.equal(before[name], param) for name, param in population.params.items())
 
     check(activation=torch.relu)
     check(activation=F.leaky_relu)
     check(activation=torch.relu, zero=True)
+    with pytest.raises(ShapeError, match="form a chain"):
+        check(activation=torch.relu, shortcut=True)
     for options in (
         {"activation": torch.tanh}, {"activation": torch.tanh, "zero": True}, {"activation": F.gelu},
-        {"activation": torch.relu, "shortcut": True},
     ):  # fmt: skip
         with pytest.raises(ShapeError, match="changes what this network computes"):
             check(**options)
@@ -174,7 +199,8 @@ def test_inputs_show_what_layers_do_not(dtype: torch.dtype, size: float) -> None
 )
 def test_our_networks_are_let_through(spec: str) -> None:
     population = dt.Population(dt.net_builder(spec, (1, 32, 32), 10), seeds=[0], device="cpu")
-    check_rescaling(population, torch.rand(4, 1, 32, 32))
+    x = torch.rand(4, 1, 32, 32)
+    check_rescaling(population, module_chain(population.member(0), x), x)
 
 
 @pytest.mark.parametrize("odd", [math.nan, math.inf])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 import torch
@@ -17,6 +18,8 @@ from dovetail.data import Dataset, Split
 from dovetail.errors import DovetailError, ShapeError, SpecError, TrainingError
 from dovetail.population import epoch_order, member_keys
 from dovetail.prune import cubic_sparsity
+
+from .graphs import Backwards
 
 
 def small(samples: int = 70) -> Dataset:
@@ -230,3 +233,17 @@ def test_networks_that_rescaling_would_change_do_not_train_with_the_penalty(
     train(0, 0)
     with pytest.raises(ShapeError, match=message):
         train(0, 0.1)
+
+
+def test_layers_are_taken_in_the_order_of_their_use() -> None:
+    trained = train_networks(
+        small(), partial(Backwards, 6, 4), seeds=[0, 1], epochs=1, pruning_epochs=0, clusterability=[0.1, 0], k=3,
+        init_beta=[0.5, 1], clusters=2, device="cpu", progress=False,
+    )  # fmt: skip
+    first, other = trained.networks(pruned=False)
+    assert isinstance(first, Backwards)
+    assert isinstance(other, Backwards)
+    for network, rescaled in ((first, True), (other, False)):
+        for layer in (network.first, network.second):
+            norms = torch.cat([layer.weight, layer.bias[:, None]], 1).detach().norm(dim=1)
+            assert bool(torch.isclose(norms, torch.tensor(math.sqrt(2))).all()) == rescaled

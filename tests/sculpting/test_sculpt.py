@@ -132,6 +132,15 @@ def test_a_network_with_nothing_to_prune_stays_as_it_is() -> None:
     assert len(sculpture.history) == 1
 
 
+def test_a_network_that_is_sculpted_stays_in_the_modes_it_was_in() -> None:
+    network = nn.Sequential(nn.Linear(2, 6), nn.ReLU(), nn.Dropout(0.5), nn.Linear(6, 1)).train()
+    network[2].eval()
+    before = {name: value.clone() for name, value in network.state_dict().items()}
+    read_network(network, problem_of("y1 = x1 ^ x2"))
+    assert [module.training for module in network.modules()] == [True, True, True, False, True]
+    assert all(torch.equal(before[name], value) for name, value in network.state_dict().items())
+
+
 def test_constant_outputs_and_inputs_that_do_not_matter_are_set_aside() -> None:
     sculpture = dt.sculpt("y1 = 1; y2 = x1 & x3; y3 = x2 & 0", [12], **FEW)  # type: ignore[arg-type]
     unused = {unit for unit in sculpture.hierarchy.unused if unit[0] in (0, 2)}

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 
 import numpy as np
 import torch
@@ -15,7 +14,7 @@ from ..errors import ShapeError, SpecError
 from ..graph.graph import Floats, Indices
 from ..graph.intercept import changed_inputs
 from ..graph.layers import Reading, WeightedLayer
-from ..graph.trace import as_written
+from ..graph.trace import evaluating
 
 _VARIANTS_AT_ONCE = 16
 """Variants in a pass, as long as there are samples for it; how many makes little difference."""
@@ -26,7 +25,7 @@ _MOST_VALUES = 2**24
 
 def check_fits(network: nn.Module, split: Split) -> None:
     """Refuse samples that the network cannot take, and classes that it has no outputs for."""
-    with _evaluating(network), torch.no_grad():
+    with evaluating(network), torch.no_grad():
         outputs = _logits(network, split.x[:2].to(next(network.parameters()))).shape[1]
     low, high = int(split.y.min()), int(split.y.max())
     if low < 0 or high >= outputs:
@@ -76,7 +75,7 @@ def correct_by_class(
     )
     correct: list[Tensor] | None = None
     counts: Tensor | int = 0
-    with _evaluating(network), torch.no_grad():
+    with evaluating(network), torch.no_grad():
 
         def logits_of(x: Tensor, variants: slice) -> Tensor:
             together = x.expand(variants.stop - variants.start, *x.shape).flatten(0, 1)
@@ -136,18 +135,6 @@ class _Mask:
         shape[layer.axis] = keep.shape[1]
         masked: Tensor = x.unflatten(0, (len(keep), -1)) * keep.view(shape)
         return masked.flatten(0, 1)
-
-
-@contextmanager
-def _evaluating(network: nn.Module) -> Iterator[None]:
-    training = {module: module.training for module in network.modules()}
-    network.eval()
-    try:
-        with as_written():
-            yield
-    finally:
-        for module, was in training.items():
-            module.training = was
 
 
 def _logits(network: nn.Module, x: Tensor) -> Tensor:

@@ -8,7 +8,7 @@ from numbers import Real
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from ..errors import ShapeError, SpecError
 
@@ -60,13 +60,6 @@ def number_per_network(name: str, value: float | Sequence[float] | Tensor, netwo
             f"{name} must be one number or {networks}, one for each network; got {tuple(given.shape)}"
         )
     return given.expand(networks)
-
-
-def stacked_alone(model: nn.Module) -> dict[str, Tensor]:
-    """Return one network's parameters as those of a population of one, ``[1, ...]``."""
-    if not isinstance(model, nn.Module):
-        raise SpecError(f"a network must be an nn.Module, not {type(model).__name__}")
-    return {name: param.unsqueeze(0) for name, param in model.named_parameters()}
 
 
 def check_stacked(params: Mapping[str, Tensor]) -> None:

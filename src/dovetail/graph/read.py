@@ -7,6 +7,7 @@ from the one before.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
 import numpy as np
@@ -16,6 +17,7 @@ from torch import Tensor, nn
 from torch.nn.utils.parametrize import ParametrizationList
 
 from ..errors import ShapeError, SpecError
+from .chain import Layer, find_layers
 from .layers import Reading
 from .matrices import WAYS, read_matrices, read_state
 from .rules import follow
@@ -28,6 +30,7 @@ DenseNetwork: TypeAlias = AnyNetwork | Iterable[ArrayLike | Tensor]
 """A module of dense layers, its state dictionary, or matrices or masks ``[outputs, inputs]``, first layer first."""
 
 EXAMPLE = "an example_input, for instance torch.zeros(1, 3, 32, 32)"
+_ONE_BY_ONE = "this needs a network whose layers form a chain, each with a weight of its own"
 _CHAIN = "this needs a chain of dense layers, or a list of matrices [outputs, inputs] in their place"
 
 
@@ -142,6 +145,60 @@ def dense_matrices(network: DenseNetwork, example_input: Tensor | None = None) -
     reading = read_network(network, example_input)  # type: ignore[arg-type]  # which says so where it is none
     _check_chain(reading)
     return {layer.name: layer.weight for layer in reading.layers}
+
+
+def module_chain(network: nn.Module, example_input: Tensor | None = None) -> list[Layer]:
+    """Return the layers of a module in the order of their use, where each reads the one before it, and nothing else.
+
+    It is what `layer_chain` reads off tensors alone, for a network that can be followed through its forward.
+
+    Parameters
+    ----------
+    network : nn.Module
+        Dense layers and convolutions, defined in any order. Names are those of its parameters.
+    example_input : Tensor, optional
+        A batch for a module with convolutions, of which only the shape counts.
+
+    Raises
+    ------
+    ShapeError
+        For shortcuts and branches, for convolutions in groups, and for weights that are used again or computed.
+
+    Examples
+    --------
+    >>> class Backwards(nn.Module):
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...         self.last, self.first = nn.Linear(4, 2), nn.Linear(3, 4)
+    ...     def forward(self, x):
+    ...         return self.last(self.first(x).relu())
+    >>> [layer.weight for layer in module_chain(Backwards())]
+    ['first.weight', 'last.weight']
+    """
+    network = plain_module(network)
+    params = dict(network.named_parameters())
+    defined = {params[layer.weight].data_ptr(): layer for layer in find_layers(params)}
+    if not defined:
+        raise ShapeError("this network has no layers with weights; use one with dense layers or convolutions")
+    reading = read_network(network, example_input)
+    chain: list[Layer] = []
+    before, source = None, "the input"
+    for layer in reading.layers:
+        own = defined.pop(layer.weight.data_ptr(), None)
+        if own is None or params[own.weight].stride() != layer.weight.stride() or layer.groups > 1:
+            raise ShapeError(
+                f"the weights of layer {layer.name!r} are computed, used before, or in groups; {_ONE_BY_ONE}"
+            )
+        places = 1 if before is None else len(layer.inputs) // len(before)
+        if before is not None and not np.array_equal(layer.inputs, np.repeat(before, places)):
+            raise ShapeError(f"layer {layer.name!r} does not read {source}, and nothing else; {_ONE_BY_ONE}")
+        if not np.array_equal(reading.units.find(layer.outputs), layer.outputs):
+            raise ShapeError(
+                f"units of layer {layer.name!r} are added to others, or gate them; {_ONE_BY_ONE}"
+            )
+        chain.append(replace(own, places=places))
+        before, source = layer.outputs, f"layer {layer.name!r}"
+    return chain
 
 
 def _check_chain(reading: Reading) -> None:

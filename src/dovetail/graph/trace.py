@@ -185,7 +185,7 @@ def record(network: nn.Module, example_input: Tensor) -> Trace:
     example = example.to(weight.device)
     if example.is_floating_point():
         example = example.to(weight.dtype).requires_grad_()
-    with _left_as_it_was(network), recorder.watching(network), torch.enable_grad():
+    with evaluating(network), keep_random_state(), recorder.watching(network), torch.enable_grad():
         source = recorder.add(example)
         try:
             with recorder:
@@ -375,12 +375,12 @@ def _plain_path(path: str) -> str:
 
 
 @contextmanager
-def _left_as_it_was(network: nn.Module) -> Iterator[None]:
-    """Put the network into evaluation mode, and restore modes, buffers and random numbers afterwards."""
+def evaluating(network: nn.Module) -> Iterator[None]:
+    """Put a network into evaluation mode, and leave the mode of each of its modules, and buffers, as they were."""
     modes = [(module, module.training) for module in network.modules()]
     buffers = [(buffer, buffer.detach().clone()) for buffer in network.buffers()]
     try:
-        with as_written(), keep_random_state():
+        with as_written():
             network.eval()
             yield
     finally:

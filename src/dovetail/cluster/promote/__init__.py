@@ -4,7 +4,7 @@
 """
 
 from .gradual_pruning import GradualPruning
-from .initialise import clusterable_builder, clusterable_init_, clusterable_weights
+from .initialise import clusterable_init_, clusterable_weights
 from .penalty import ClusterabilityPenalty
 from .rescale import rescale_, rescale_stacked_
 from .train import Stage, TrainedNetworks, train_networks
@@ -14,7 +14,6 @@ __all__ = [
     "GradualPruning",
     "Stage",
     "TrainedNetworks",
-    "clusterable_builder",
     "clusterable_init_",
     "clusterable_weights",
     "rescale_",

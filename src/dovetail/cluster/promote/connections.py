@@ -2,28 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from weakref import WeakKeyDictionary
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from ...errors import ShapeError
-from ...graph.chain import Layer, layer_chain
-from ..checks import check_stacked
+from ...errors import ShapeError, SpecError
+from ...graph import Layer, module_chain
+from ...graph.trace import plain_module
 
-
-def weighted_chain(params: Mapping[str, Tensor]) -> list[Layer]:
-    """Return the layers of stacked parameters; refuse networks that have none."""
-    check_stacked(params)
-    layers = layer_chain(params, population=True)
-    if not layers:
-        raise ShapeError("this network has no layers with weights; use one with dense layers or convolutions")
-    return layers
+_known: WeakKeyDictionary[nn.Module, tuple[object, list[Layer]]] = WeakKeyDictionary()
+"""The layers of networks that were followed: a training asks for them before every batch, and they stay the same."""
 
 
-def plain_chain(params: Mapping[str, Tensor]) -> list[Layer]:
-    """Return the layers of stacked parameters; refuse networks with more to a layer than a weight and a bias."""
-    layers = weighted_chain(params)
+def stacked_chain(
+    model: nn.Module, example_input: Tensor | None = None
+) -> tuple[dict[str, Tensor], list[Layer]]:
+    """Return one network's parameters as those of a population of one, and its layers in the order of their use."""
+    if not isinstance(model, nn.Module):
+        raise SpecError(f"a network must be an nn.Module, not {type(model).__name__}")
+    model = plain_module(model)
+    params = {name: param.unsqueeze(0) for name, param in model.named_parameters()}
+    shapes = [(name, param.shape) for name, param in params.items()]
+    before, layers = _known.get(model, (None, []))
+    if before != shapes:
+        layers = module_chain(model, example_input)
+        _known[model] = shapes, layers
+    return params, layers
+
+
+def without_norms(layers: Sequence[Layer]) -> Sequence[Layer]:
+    """Return layers as they are; refuse those with more to them than a weight and a bias."""
     for layer in layers:
         if len(layer.vectors) > 1:
             raise ShapeError(
@@ -33,7 +43,7 @@ def plain_chain(params: Mapping[str, Tensor]) -> list[Layer]:
     return layers
 
 
-def connections(params: Mapping[str, Tensor]) -> list[Tensor]:
+def connections(params: Mapping[str, Tensor], layers: Sequence[Layer]) -> list[Tensor]:
     """Return the strengths of all connections, layer by layer, each ``[members, units, units before]``.
 
     Without convolutions they are the weights' magnitudes, and inputs and outputs are units too. With convolutions they
@@ -43,10 +53,12 @@ def connections(params: Mapping[str, Tensor]) -> list[Tensor]:
     Examples
     --------
     >>> import torch
-    >>> connections({"hidden": torch.tensor([[[1.0, -2.0]]]), "output": torch.tensor([[[-3.0]]])})
+    >>> from dovetail.graph import layer_chain
+    >>> params = {"hidden": torch.tensor([[[1.0, -2.0]]]), "output": torch.tensor([[[-3.0]]])}
+    >>> connections(params, layer_chain(params, population=True))
     [tensor([[[1., 2.]]]), tensor([[[3.]]])]
     """
-    layers = plain_chain(params)
+    layers = without_norms(layers)
     if any(layer.convolutional for layer in layers):
         layers = [layer for layer in layers[1:] if layer.convolutional]
     if not layers:

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import torch
 from torch import Tensor, nn
 
-from ...errors import SpecError
-from ...graph.chain import Layer
+from ...errors import ShapeError, SpecError
+from ...graph import Layer, layer_chain
 from ...population.checks import check_seeds
 from ...population.random import Noise, member_keys
-from ..checks import number_per_network, stacked_alone, whole_number
-from .connections import weighted_chain
+from ..checks import check_stacked, number_per_network, whole_number
+from .connections import stacked_chain
 
 _TAG_STREAM = 1 << 32
 """Keeps the tags apart from what trainings draw from the same seeds: their streams are small numbers."""
 
 
-def clusterable_init_(model: nn.Module, clusters: int = 10, beta: float = 0.6, *, seed: int = 0) -> None:
+def clusterable_init_(
+    model: nn.Module,
+    clusters: int = 10,
+    beta: float = 0.6,
+    *,
+    seed: int = 0,
+    example_input: Tensor | None = None,
+) -> None:
     """Weaken a fresh network's connections between units of different tags, strengthen those of equal tags.
 
     Every hidden unit gets one of the tags 0 to ``clusters`` - 1 at random, output ``j`` gets ``j`` modulo
@@ -30,7 +37,7 @@ def clusterable_init_(model: nn.Module, clusters: int = 10, beta: float = 0.6, *
     Parameters
     ----------
     model : nn.Module
-        A network whose layers form a chain, changed in place.
+        A network whose layers form a chain, changed in place. In which order they were defined does not matter.
     clusters : int
         Number of tags.
     beta : float
@@ -38,6 +45,8 @@ def clusterable_init_(model: nn.Module, clusters: int = 10, beta: float = 0.6, *
         0.8 for convolutional ones.
     seed : int
         Of the tags.
+    example_input : Tensor, optional
+        A batch for a network with convolutions, of which only the shape counts; needed once for each network.
 
     References
     ----------
@@ -53,37 +62,17 @@ def clusterable_init_(model: nn.Module, clusters: int = 10, beta: float = 0.6, *
     tensor([0.5000, 1.5000])
     """
     with torch.no_grad():
-        changed = clusterable_weights(stacked_alone(model), [seed], clusters, beta)
-        for name, param in model.named_parameters():
-            if name in changed:
-                param.copy_(changed[name][0])
-
-
-def clusterable_builder(
-    build: Callable[[], nn.Module], clusters: int = 10, beta: float = 0.6
-) -> Callable[[], nn.Module]:
-    """Return a builder whose networks are clusterably initialised, with tags from torch's random state.
-
-    So each seed of a `Population` has tags of its own.
-
-    Examples
-    --------
-    >>> import dovetail as dt
-    >>> build = clusterable_builder(dt.net_builder("mlp:8-8", (2,), outputs=2))
-    >>> dt.Population(build, seeds=[0, 1], device="cpu")
-    Population(2 networks of 112 parameters on cpu)
-    """
-
-    def build_clusterable() -> nn.Module:
-        network = build()
-        clusterable_init_(network, clusters, beta, seed=int(torch.randint(2**62, ())))
-        return network
-
-    return build_clusterable
+        params, layers = stacked_chain(model, example_input)
+        for name, weight in clusterable_weights(params, [seed], clusters, beta, layers).items():
+            params[name].copy_(weight)
 
 
 def clusterable_weights(
-    params: Mapping[str, Tensor], seeds: Sequence[int], clusters: int = 10, beta: float | Tensor = 0.6
+    params: Mapping[str, Tensor],
+    seeds: Sequence[int],
+    clusters: int = 10,
+    beta: float | Tensor = 0.6,
+    layers: Sequence[Layer] | None = None,
 ) -> dict[str, Tensor]:
     """Return the weights that `clusterable_init_` changes, for stacked parameters ``[members, ...]``.
 
@@ -97,6 +86,9 @@ def clusterable_weights(
         Number of tags.
     beta : float or Tensor
         One for all, or one for each member.
+    layers : sequence of Layer, optional
+        The layers in the order of their use, as `dovetail.graph.module_chain` finds them in one of the members; by
+        default they are taken to be used in the order of the parameters.
     """
     seeds = check_seeds(seeds)
     clusters = whole_number("clusters", clusters, least=1)
@@ -105,7 +97,10 @@ def clusterable_weights(
         raise SpecError(
             f"beta must be from 0 (no connections between clusters) to 1 (nothing is changed), not {beta}"
         )
-    layers = weighted_chain(params)
+    check_stacked(params)
+    layers = layer_chain(params, population=True) if layers is None else layers
+    if not layers:
+        raise ShapeError("these are no layers with weights; use a network with dense layers or convolutions")
     tags = _tags(layers, seeds, clusters)
     changed = {}
     for place, layer in enumerate(layers[1:], start=1):

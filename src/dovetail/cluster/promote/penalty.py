@@ -18,9 +18,10 @@ from scipy.linalg import lapack
 from torch import Tensor, nn
 
 from ...errors import ShapeError, SpecError, TrainingError
+from ...graph import Layer
 from ...threads import one_blas_thread
-from ..checks import check_stacked, number_per_network, stacked_alone, whole_number
-from .connections import connections
+from ..checks import check_stacked, number_per_network, whole_number
+from .connections import connections, stacked_chain
 from .gradual_pruning import kernels
 
 
@@ -58,9 +59,13 @@ class ClusterabilityPenalty:
 
     For a population, in its training:
 
+    >>> from dovetail.graph import module_chain
     >>> data = dt.load("digits")
     >>> population = dt.Population(dt.net_builder("mlp:16-16", data.input_shape, 10), seeds=[0, 1], device="cpu")
-    >>> history = population.fit(data, epochs=1, penalty=lambda params: 0.05 * penalty.stacked(params), progress=False)
+    >>> layers = module_chain(population.member(0))
+    >>> history = population.fit(
+    ...     data, epochs=1, penalty=lambda params: 0.05 * penalty.stacked(params, layers), progress=False
+    ... )
     """
 
     def __init__(self, k: int = 4) -> None:
@@ -70,22 +75,25 @@ class ClusterabilityPenalty:
     def __repr__(self) -> str:
         return f"ClusterabilityPenalty(k={self.k})"
 
-    def __call__(self, model: nn.Module) -> Tensor:
-        """Return the penalty of one network, a scalar."""
-        return self._of(stacked_alone(model)).squeeze(0)
+    def __call__(self, model: nn.Module, example_input: Tensor | None = None) -> Tensor:
+        """Return the penalty of one network, a scalar; with convolutions it needs an example of an input once."""
+        return self._of(*stacked_chain(model, example_input)).squeeze(0)
 
-    def stacked(self, params: Mapping[str, Tensor]) -> Tensor:
-        """Return the penalty of every member of a population, ``[members]``, on the CPU."""
+    def stacked(self, params: Mapping[str, Tensor], layers: Sequence[Layer]) -> Tensor:
+        """Return the penalty of every member of a population, ``[members]``, on the CPU.
+
+        The layers, in the order of their use, are those that `dovetail.graph.module_chain` finds in a member.
+        """
         check_stacked(params)
         if any(param.is_cuda for param in params.values()):
             raise TrainingError(
                 "eigenvectors cannot be part of a captured CUDA step; train a population with this penalty on the CPU: "
                 "device='cpu'"
             )
-        return self._of(params)
+        return self._of(params, layers)
 
-    def _of(self, params: Mapping[str, Tensor]) -> Tensor:
-        strengths = connections(params)
+    def _of(self, params: Mapping[str, Tensor], layers: Sequence[Layer]) -> Tensor:
+        strengths = connections(params, layers)
         sizes = _sizes(strengths)
         smaller = min(sum(sizes[0::2]), sum(sizes[1::2]))
         if self.k > smaller:

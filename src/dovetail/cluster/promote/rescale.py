@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 import torch
 from torch import Tensor, nn
 
 from ...errors import ShapeError, SpecError, TrainingError
+from ...graph import Layer
 from ...population import Population
-from ..checks import finite_number, stacked_alone
-from .connections import plain_chain
+from ..checks import check_stacked, finite_number
+from .connections import stacked_chain, without_norms
 
 
-def rescale_(model: nn.Module, norm: float = math.sqrt(2)) -> None:
+def rescale_(model: nn.Module, norm: float = math.sqrt(2), *, example_input: Tensor | None = None) -> None:
     """Scale each hidden unit's incoming weights and bias to a norm, and its outgoing weights back, in place.
 
     With ReLU in between the network computes what it did before. Weights that are 0 stay 0. A unit whose incoming
@@ -25,9 +26,12 @@ def rescale_(model: nn.Module, norm: float = math.sqrt(2)) -> None:
     Parameters
     ----------
     model : nn.Module
-        A network whose layers form a chain, without batch norm, with ReLU as its activation.
+        A network whose layers form a chain, without batch norm, with ReLU as its activation. In which order they were
+        defined does not matter.
     norm : float
         The norm to scale to, more than 0; √2 is what He initialisation gives.
+    example_input : Tensor, optional
+        A batch for a network with convolutions, of which only the shape counts; needed once for each network.
 
     References
     ----------
@@ -46,17 +50,20 @@ def rescale_(model: nn.Module, norm: float = math.sqrt(2)) -> None:
     >>> bool(torch.allclose(net(x), before))
     True
     """
-    alone = stacked_alone(model)
+    alone, layers = stacked_chain(model, example_input)
     check_homogeneous(model)
     for name, param in alone.items():
         if not torch.isfinite(param).all():  # one would spread into the next layer
             raise TrainingError(f"{name} has weights that are not finite; rescale a network that has learnt")
-    rescale_stacked_({name: param.detach() for name, param in alone.items()}, norm)
+    rescale_stacked_({name: param.detach() for name, param in alone.items()}, layers, norm)
 
 
 @torch.no_grad()
 def rescale_stacked_(
-    params: Mapping[str, Tensor], norm: float = math.sqrt(2), members: Tensor | None = None
+    params: Mapping[str, Tensor],
+    layers: Sequence[Layer],
+    norm: float = math.sqrt(2),
+    members: Tensor | None = None,
 ) -> None:
     """Do what `rescale_` does to every member of a population, in place.
 
@@ -64,16 +71,18 @@ def rescale_stacked_(
     ----------
     params : mapping of str to Tensor
         The stacked parameters ``[members, ...]``, such as those of a `StepContext` or a `Population`.
+    layers : sequence of Layer
+        The layers in the order of their use, as `dovetail.graph.module_chain` finds them in one of the members.
     norm : float
         The norm to scale to, more than 0.
     members : bool Tensor, optional
         Which members to rescale, ``[members]``; by default all.
     """
+    check_stacked(params)
     norm = finite_number("norm", norm)
     if norm <= 0:
         raise SpecError(f"norm must be more than 0, not {norm}")
-    layers = plain_chain(params)
-    for layer, following in pairwise(layers):
+    for layer, following in pairwise(without_norms(layers)):
         tensors = [params[name] for name in (layer.weight, *layer.vectors)]
         size = torch.stack([t.flatten(2).norm(dim=2) if t.dim() > 2 else t.abs() for t in tensors]).norm(
             dim=0
@@ -90,10 +99,10 @@ def rescale_stacked_(
 
 
 @torch.no_grad()
-def check_rescaling(population: Population, x: Tensor) -> None:
+def check_rescaling(population: Population, layers: Sequence[Layer], x: Tensor) -> None:
     """Refuse networks that rescaling would change, by their layers and by what they give for some inputs.
 
-    The inputs show what layers do not: activations and shortcuts in the code of a network.
+    The inputs show what layers do not: activations in the code of a network.
     """
     check_homogeneous(population.member(0))
     one = population.select([0])
@@ -106,7 +115,7 @@ def check_rescaling(population: Population, x: Tensor) -> None:
     x = x.to(one.device, one.dtype)
     x = x / x.abs().max().clamp_min(torch.finfo(one.dtype).tiny)
     before = one(x)
-    rescale_stacked_(one.params)
+    rescale_stacked_(one.params, layers)
     change, size = (one(x) - before).abs().max(), before.abs().max()
     if bool(change > math.sqrt(torch.finfo(before.dtype).eps) * size):
         raise ShapeError(

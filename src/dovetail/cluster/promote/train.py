@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import torch
@@ -12,6 +13,7 @@ from torch import Tensor, nn
 
 from ...data.dataset import Dataset, Split
 from ...errors import SpecError, TrainingError
+from ...graph import Layer, module_chain
 from ...nets import NetSpec
 from ...population import Adam, Population, Scores, StepContext
 from ...population.checks import check_count, check_seeds
@@ -141,22 +143,25 @@ def train_networks(
     if device is None and bool(rescaled.any()):
         device = "cpu"
     population = Population(build, seeds, device=device, dtype=dtype)
-    if bool((betas != 1).any()):
-        population.start_from(clusterable_weights(population.params, seeds, clusters, betas))
     train = Split(torch.cat([data.train.x, data.val.x]), torch.cat([data.train.y, data.val.y]))
     train = train.to(population.device)
+    layers: list[Layer] = []
+    if bool((betas != 1).any() or rescaled.any()):  # other networks need not form a chain
+        layers = module_chain(population.member(0), train.x[:1])
+    if bool((betas != 1).any()):
+        population.start_from(clusterable_weights(population.params, seeds, clusters, betas, layers))
     steps = pruning_epochs * -(-len(train) // batch_size)
     pruning = GradualPruning(steps, initial_sparsity, final_sparsity, prune_every)
-    penalty, own = _penalty(own, k)
+    penalty, own = _penalty(own, k, layers)
     if bool(rescaled.any()):
-        check_rescaling(population, train.x[:_CHECKED_SAMPLES])
+        check_rescaling(population, layers, train.x[:_CHECKED_SAMPLES])
 
     def rescale(context: StepContext) -> None:
-        rescale_stacked_(context.params, members=rescaled[context.members])
+        rescale_stacked_(context.params, layers, members=rescaled[context.members])
 
     def fit(title: str, epochs: int, stream: int, *hooks: StepHook) -> Stage:
         if bool(rescaled.any()):
-            rescale_stacked_(population.params, members=rescaled)
+            rescale_stacked_(population.params, layers, members=rescaled)
             hooks = (*hooks, rescale)
         population.fit(
             train, epochs=epochs, batch_size=batch_size, optimizer=Adam(lr=lr, eps=_KERAS_EPSILON), penalty=penalty,
@@ -184,12 +189,14 @@ def _in_turn(hooks: Sequence[StepHook]) -> StepHook | None:
     return call if hooks else None
 
 
-def _penalty(weights: Mapping[str, Tensor], k: int) -> tuple[Penalty | None, dict[str, Tensor]]:
+def _penalty(
+    weights: Mapping[str, Tensor], k: int, layers: Sequence[Layer]
+) -> tuple[Penalty | None, dict[str, Tensor]]:
     """Return what is added to the loss, and each network's own weights of it; terms without weight are left out."""
     terms = {
         "l1": l1_penalty,
         "l2": l2_penalty,
-        "clusterability": ClusterabilityPenalty(k).stacked,
+        "clusterability": partial(ClusterabilityPenalty(k).stacked, layers=layers),
     }
     own = {name: weight for name, weight in weights.items() if bool(weight.any())}
 

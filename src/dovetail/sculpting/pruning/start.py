@@ -11,6 +11,7 @@ from ...data.dataset import is_finite
 from ...errors import DataError, DovetailError, ShapeError, SpecError
 from ...graph.chain import layer_chain
 from ...graph.read import read_network as follow_network
+from ...graph.trace import evaluating
 from ...nets import NetBuilder, net_builder
 from ...population import Population
 from .perceptrons import Perceptrons
@@ -91,16 +92,12 @@ def _dense_layers(network: nn.Module, problem: Problem) -> list[nn.Linear]:
 
 
 def _outputs(network: nn.Module, x: Tensor) -> Tensor:
-    was_training = network.training
-    parameter = next(network.parameters())
     try:
-        with torch.no_grad():
-            out = network.eval()(x.to(parameter.device, parameter.dtype))
+        with evaluating(network), torch.no_grad():
+            out = network(x.to(next(network.parameters())))
     except (RuntimeError, ValueError, TypeError) as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise ShapeError(f"the network cannot take inputs of shape {tuple(x.shape[1:])}: {reason}") from error
-    finally:
-        network.train(was_training)
     if not isinstance(out, Tensor):
         raise ShapeError(f"the network must return logits, not a {type(out).__name__}")
     return out.cpu().float()
