@@ -193,7 +193,7 @@ def _penalty(
     weights: Mapping[str, Tensor], k: int, layers: Sequence[Layer]
 ) -> tuple[Penalty | None, dict[str, Tensor]]:
     """Return what is added to the loss, and each network's own weights of it; terms without weight are left out."""
-    terms = {
+    terms: dict[str, Callable[[Mapping[str, Tensor]], Tensor]] = {
         "l1": l1_penalty,
         "l2": l2_penalty,
         "clusterability": partial(ClusterabilityPenalty(k).stacked, layers=layers),
