@@ -219,3 +219,82 @@ def test_a_norm_of_the_only_piece_that_is_used_goes_into_the_layer_before() -> N
     blocks = {block.name: block.weights for block in network_graph(network, torch.zeros(1, 2, 3)).blocks}
     weight = network.stem.weight.detach().double().abs().numpy()
     assert blocks["stem"] == pytest.approx(weight * _factor(network.norm)[:, None])
+
+
+class Team(nn.Module):
+    """Two layers side by side, put together and cut apart again, each with a norm of its own, and a sum."""
+
+    def __init__(self, apart: Callable[[Tensor, Tensor], Sequence[Tensor]]) -> None:
+        super().__init__()
+        self.apart = apart
+        self.left, self.right = nn.Linear(3, 4), nn.Linear(3, 4)
+        self.norms = nn.ModuleList([nn.BatchNorm1d(4), nn.BatchNorm1d(4)])
+        self.last = nn.Linear(4, 2)
+
+    def forward(self, x: Tensor) -> Tensor:
+        pieces = zip(self.norms, self.apart(self.left(x), self.right(x)), strict=True)
+        out: Tensor = self.last(sum(norm(piece) for norm, piece in pieces))
+        return out
+
+
+@pytest.mark.parametrize(
+    "apart",
+    [
+        lambda a, b: torch.stack([a, b]).unbind(),
+        lambda a, b: torch.stack([a, b], dim=1).unbind(1),
+        lambda a, b: torch.cat([a, b]).chunk(2, 0),
+        lambda a, b: torch.cat([a, b], dim=1).split(4, dim=1),
+    ],
+)
+def test_norms_of_layers_that_were_stacked_and_cut_apart_go_into_those_layers(
+    apart: Callable[[Tensor, Tensor], Sequence[Tensor]],
+) -> None:
+    network = Team(apart)
+    randomise(network, seed=1)
+    blocks = {block.name: block.weights for block in network_graph(network, torch.zeros(1, 3)).blocks}
+    for layer, norm in zip(("left", "right"), network.norms, strict=True):
+        expected = kernel_sums(network.get_submodule(layer)) * _factor(norm)[:, None]
+        np.testing.assert_allclose(blocks[layer], expected)
+    np.testing.assert_allclose(blocks["last"], kernel_sums(network.last))
+
+
+@pytest.mark.parametrize("cut", [lambda y: (y, y), lambda y: y.chunk(2, 0), lambda y: (y.sigmoid(), y)])
+def test_norms_of_one_layer_that_meet_in_a_sum_go_into_the_layer_after(
+    cut: Callable[[Tensor], Sequence[Tensor]],
+) -> None:
+    """None of them can go into the layer before; that after them has room for one scale, their mean."""
+    network = Team(lambda left, _: cut(left))
+    randomise(network, seed=1)
+    blocks = {block.name: block.weights for block in network_graph(network, torch.zeros(2, 3)).blocks}
+    np.testing.assert_allclose(blocks["left"], kernel_sums(network.left))
+    mean = (_factor(network.norms[0]) + _factor(network.norms[1])) / 2
+    np.testing.assert_allclose(blocks["last"], kernel_sums(network.last) * mean)
+
+
+def test_norms_of_factors_are_multiplied() -> None:
+    class Gated(Team):
+        def forward(self, x: Tensor) -> Tensor:
+            y = self.left(x)
+            out: Tensor = self.last(self.norms[0](y) * self.norms[1](y).tanh())
+            return out
+
+    network = Gated(lambda left, right: (left, right))
+    randomise(network, seed=1)
+    blocks = {block.name: block.weights for block in network_graph(network, torch.zeros(2, 3)).blocks}
+    product = _factor(network.norms[0]) * _factor(network.norms[1])
+    np.testing.assert_allclose(blocks["last"], kernel_sums(network.last) * product)
+
+
+def test_a_norm_that_goes_into_no_layer_is_named() -> None:
+    class Features(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.stem, self.inner, self.norm = nn.Linear(3, 4), nn.Linear(4, 4), nn.BatchNorm1d(4)
+
+        def forward(self, x: Tensor) -> Tensor:
+            x = self.stem(x)
+            out: Tensor = self.norm(x + self.inner(x)).relu()
+            return out
+
+    with pytest.warns(UserWarning, match=r"in module 'norm' \(BatchNorm1d\).* scales outputs"):
+        network_graph(Features(), torch.zeros(1, 3))

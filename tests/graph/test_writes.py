@@ -52,6 +52,14 @@ def added_to_a_view_of_a_view(net: Net, x: Tensor) -> Tensor:
     return out
 
 
+def added_to_a_chunk(net: Net, x: Tensor) -> Tensor:
+    y = net.a(x)
+    half, _ = y.chunk(2, 1)
+    half += net.b(x)
+    out: Tensor = net.c(y.relu())
+    return out
+
+
 def added_without_writing(net: Net, x: Tensor) -> Tensor:
     out: Tensor = net.c((net.a(x) + F.pad(net.b(x), (0, 2))).relu())
     return out
@@ -141,6 +149,7 @@ def padded(net: Net, x: Tensor) -> Tensor:
     [
         (added_to_a_view, added_without_writing),
         (added_to_an_item, added_without_writing),
+        (added_to_a_chunk, added_without_writing),
         (added_to_a_view_of_a_view, added_without_writing),
         (copied, copied_without_writing),
         (set_as_an_item, copied_without_writing),
@@ -153,7 +162,8 @@ def padded(net: Net, x: Tensor) -> Tensor:
 )
 def test_what_is_written_is_read_later(writing: Forward, plain: Forward) -> None:
     x = torch.randn(5, 3)
-    assert torch.equal(Net(writing).eval()(x), Net(plain).eval()(x))
+    with torch.no_grad():
+        assert torch.equal(Net(writing).eval()(x), Net(plain).eval()(x))
     found, wanted = (network_graph(Net(forward), x) for forward in (writing, plain))
     assert found.groups == wanted.groups
     assert np.array_equal(found.adjacency.toarray(), wanted.adjacency.toarray())
@@ -178,3 +188,17 @@ def test_what_cannot_be_followed_is_named() -> None:
 
     with pytest.raises(SpecError, match=r"cannot follow torch\.Tensor\.cumsum_ in the network \(Net\)"):
         network_graph(Net(sorted_into))
+
+
+def test_what_comes_from_out_of_sight_is_refused_also_without_gradients() -> None:
+    scripted = torch.jit.script(nn.Linear(3, 2))
+
+    def hidden(net: Net, x: Tensor) -> Tensor:
+        y = net.a(x)
+        half, _ = y.chunk(2, 1)
+        half += scripted(x)
+        out: Tensor = net.c(y)
+        return out
+
+    with pytest.raises(SpecError, match="compiled code"):
+        network_graph(Net(hidden))

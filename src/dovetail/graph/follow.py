@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -27,14 +27,14 @@ class Carried:
     factor : Tensor or None
         What a normalisation that could not be folded into one layer before it multiplies each entry by. The
         layers that read the tensor take it over.
-    maker : WeightedLayer or None
-        The one layer that the tensor comes from, if nothing else uses the layer's output: normalisation
-        can be folded into it.
+    makers : tuple of WeightedLayer
+        The layers that the tensor comes from, if nothing else uses their outputs: normalisation of what comes from
+        one alone can be folded into it.
     """
 
     units: Tensor
     factor: Tensor | None = None
-    maker: WeightedLayer | None = None
+    makers: tuple[WeightedLayer, ...] = ()
 
 
 class Follower:
@@ -62,16 +62,24 @@ class Follower:
         """Note what a value carries."""
         self._carried[value.index] = carried
 
-    def maker(self, value: Value) -> WeightedLayer | None:
-        """Return the layer that alone makes a value, if the value is used only once."""
-        return self.carried(value).maker if self.trace.users[value.index] == 1 else None
+    def makers(self, value: Value) -> tuple[WeightedLayer, ...]:
+        """Return the layers whose outputs go into a value and nowhere else, if the value is used only once."""
+        return self.carried(value).makers if self.trace.users[value.index] == 1 else ()
 
-    def passed_on(self, call: Call, maker: WeightedLayer | None) -> WeightedLayer | None:
-        """Return the layer that alone makes what a call returns, if only one of its results is used.
+    def keep_results(self, call: Call, results: Sequence[Carried]) -> None:
+        """Note what the results of a call carry, each with those of its makers that made no other result.
 
-        Each of several results may be normalised by a scale of its own, and the layer has room for one.
+        Each of several results may be normalised by a scale of its own, and a layer has room for one.
         """
-        return maker if sum(self.trace.users[value.index] > 0 for value in call.results) == 1 else None
+        used = [self.trace.users[value.index] > 0 for value in call.results]
+        found = [
+            [maker for maker in carried.makers if bool(_made_by(maker, carried.units).any())]
+            for carried in results
+        ]
+        everyone = [maker for makers, is_used in zip(found, used, strict=True) if is_used for maker in makers]
+        for value, carried, makers in zip(call.results, results, found, strict=True):
+            alone = tuple(maker for maker in makers if sum(maker is other for other in everyone) == 1)
+            self.keep(value, replace(carried, makers=alone))
 
     def add_layer(self, call: Call, weight: Tensor, value: Value, groups: int = 1) -> Carried:
         """Return what the output of a layer carries that reads a value with ``[outputs, inputs, kernel...]``."""
@@ -85,7 +93,7 @@ class Follower:
         shape = [1] * len(call.results[0].shape)
         shape[axis] = len(outputs)
         carried = torch.from_numpy(outputs).reshape(shape).expand(call.results[0].shape)
-        return Carried(carried, maker=layer)
+        return Carried(carried, makers=(layer,))
 
     def read(self, call: Call, value: Value, axis: int) -> tuple[Indices, Floats | None]:
         """Return the unit at each place along an axis, and the factor there."""
@@ -116,7 +124,7 @@ class Follower:
             1 if dim in {d % len(value.shape) for d in dims} else size for dim, size in enumerate(value.shape)
         ]
         factor = None if carried.factor is None else carried.factor.mean(dim=dims, keepdim=True).expand(shape)
-        return Carried(top.expand(shape), factor, self.maker(value))
+        return Carried(top.expand(shape), factor, self.makers(value))
 
     def _top(self, labels: Tensor, dims: list[int]) -> tuple[Tensor, Tensor]:
         units = self.found(narrowed(labels)[0])
@@ -137,15 +145,15 @@ class Follower:
         The factor goes into the layer that makes the value. Where there is not exactly one, the layers that
         read it take the factor over.
         """
-        carried, maker = self.carried(value), self.maker(value)
+        carried, makers = self.carried(value), self.makers(value)
         units = carried.units.expand(shape)
         factor = factor.detach().to("cpu", torch.float64).abs().expand(shape)
-        if maker is not None and carried.factor is None:
-            by_output = _factor_by_output(maker, units, factor)
+        if len(makers) == 1 and carried.factor is None:
+            by_output = _factor_by_output(makers[0], units, factor)
             if by_output is not None:
-                own = maker.output_factor
-                maker.output_factor = by_output if own is None else own * by_output
-                return Carried(units, maker=maker)
+                own = makers[0].output_factor
+                makers[0].output_factor = by_output if own is None else own * by_output
+                return Carried(units, makers=makers)
         if carried.factor is not None:
             factor = factor * carried.factor.expand(shape)
         return Carried(units, factor)
@@ -176,15 +184,17 @@ def _factor_by_output(maker: WeightedLayer, units: Tensor, factor: Tensor) -> Fl
     units, factor = narrowed(units, factor)
     outputs = (units - int(maker.outputs[0])).flatten().numpy()
     values = factor.flatten().numpy()
-    if (
-        outputs.min() < 0
-        or outputs.max() >= len(maker.outputs)
-        or len(np.unique(outputs)) < len(maker.outputs)
-    ):
+    if not bool(_made_by(maker, units).all()) or len(np.unique(outputs)) < len(maker.outputs):
         return None
     by_output = np.empty(len(maker.outputs))
     by_output[outputs] = values
     return by_output if np.array_equal(by_output[outputs], values, equal_nan=True) else None
+
+
+def _made_by(maker: WeightedLayer, units: Tensor) -> Tensor:
+    """Return which entries of a tensor are outputs of a layer."""
+    units = narrowed(units)[0]
+    return (units >= int(maker.outputs[0])) & (units <= int(maker.outputs[-1]))
 
 
 def narrowed(*labels: Tensor) -> tuple[Tensor, ...]:

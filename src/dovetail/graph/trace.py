@@ -143,6 +143,8 @@ class Trace:
         The input.
     calls : tuple of Call
         What contributes to the outputs, in order of execution.
+    outputs : tuple of Value
+        What the network returned.
     users : mapping from int
         How many calls use each value; being an output counts as a use.
     weight_names : mapping from int to str
@@ -151,6 +153,7 @@ class Trace:
 
     source: Value
     calls: tuple[Call, ...]
+    outputs: tuple[Value, ...]
     users: Mapping[int, int]
     weight_names: Mapping[int, str]
 
@@ -178,41 +181,57 @@ def contributing(calls: Iterable[Call], outputs: Iterable[Value]) -> tuple[tuple
 
 def record(network: nn.Module, example_input: Tensor) -> Trace:
     """Return what a network does to an example of its input, in evaluation mode."""
-    recorder = _Recorder(network)
     # Two samples show as much as many.
     example = example_input[:2].detach().clone()
     weight = next((weight for weight in network.parameters() if weight.is_floating_point()), example)
     example = example.to(weight.device)
     if example.is_floating_point():
         example = example.to(weight.dtype).requires_grad_()
-    with evaluating(network), keep_random_state(), recorder.watching(network), torch.enable_grad():
-        source = recorder.add(example)
+    try:
         try:
-            with recorder:
-                # The copy is no leaf, so the network may change it in place.
-                output = network(example.clone())
-        except DovetailError:
-            raise
-        except Exception as error:
-            if memory_is_full(error):
+            recorder, outputs = _run(network, example, gradients=True)
+        except RuntimeError as error:
+            # Autograd alone minds writing into what chunk, split and unbind return.
+            if "function that returns multiple views" not in str(error):
                 raise
-            raise ShapeError(
-                f"the network fails on example_input of shape {tuple(example_input.shape)}: "
-                f"{type(error).__name__}: {error}"
-            ) from error
-        outputs = recorder.up_to_date(tensors_in(output))
+            recorder, outputs = _run(network, example, gradients=False)
+    except DovetailError:
+        raise
+    except Exception as error:
+        if memory_is_full(error):
+            raise
+        raise ShapeError(
+            f"the network fails on example_input of shape {tuple(example_input.shape)}: "
+            f"{type(error).__name__}: {error}"
+        ) from error
     if not outputs:
         raise SpecError("the network returns no tensor that depends on its input")
     calls, users = contributing(recorder.calls, outputs)
     named = [*network.named_parameters(), *network.named_buffers()]
     names = {id(tensor): _plain_path(name) for name, tensor in named}
-    return Trace(source, calls, users, names)
+    return Trace(Value(0, tuple(example.shape)), calls, tuple(outputs), users, names)
+
+
+def _run(network: nn.Module, example: Tensor, *, gradients: bool) -> tuple[_Recorder, list[Value]]:
+    """Run a network once; return what was recorded, and its outputs."""
+    recorder = _Recorder(network, strict=not gradients)
+    watching = recorder.watching(network)
+    with evaluating(network), keep_random_state(), watching, torch.set_grad_enabled(gradients):
+        recorder.add(example)
+        with recorder:
+            # The copy is no leaf, so the network may change it in place.
+            output = network(example.clone())
+        return recorder, recorder.up_to_date(tensors_in(output))
 
 
 class _Recorder(TorchFunctionMode):
-    """Sees every function of PyTorch that is called, and keeps those that touch what depends on the input."""
+    """Sees every function of PyTorch that is called, and keeps those that touch what depends on the input.
 
-    def __init__(self, network: nn.Module) -> None:
+    Where it is strict, tensors that came about out of sight are all refused. Else only those with a gradient are, as
+    others are mere constants; that takes a run with gradients.
+    """
+
+    def __init__(self, network: nn.Module, *, strict: bool) -> None:
         super().__init__()
         self.calls: list[Call] = []
         self.values = WeakTensorKeyDictionary()
@@ -221,11 +240,12 @@ class _Recorder(TorchFunctionMode):
         self._called: Counter[str] = Counter()
         self._writes = Writes[tuple[Value, Call]]()
         # Tensors that surely do not depend on the input.
+        self._strict = strict
         self._constants = WeakTensorKeyDictionary()
-        for module in network.modules():
-            for attribute in vars(module).values():
-                if isinstance(attribute, Tensor):
-                    self._constants[attribute] = True
+        own = (attribute for module in network.modules() for attribute in vars(module).values())
+        for tensor in (*network.parameters(), *network.buffers(), *own):
+            if isinstance(tensor, Tensor):
+                self._constants[tensor] = True
 
     def add(self, tensor: Tensor) -> Value:
         value = Value(self._count, tuple(tensor.shape))
@@ -311,7 +331,8 @@ class _Recorder(TorchFunctionMode):
     def _check_origin(self, func: Callable[..., Any], given: list[Tensor]) -> None:
         """Refuse tensors that were computed where nobody saw it: they may well depend on the input."""
         for tensor in given:
-            if tensor.grad_fn is not None and tensor not in self.values and tensor not in self._constants:
+            unseen = tensor not in self.values and tensor not in self._constants
+            if unseen and (self._strict or tensor.grad_fn is not None):
                 raise SpecError(
                     f"cannot follow what {title(func)} reads {self._place()}: it comes from compiled code "
                     "(TorchScript or an extension) or from outside the network; use plain PyTorch there"

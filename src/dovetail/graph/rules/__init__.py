@@ -15,11 +15,12 @@ To follow another operation, write ``rule(follower, call)`` in the file of its k
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 
 from ..follow import Follower
 from ..layers import Reading
-from ..trace import Call, Trace
+from ..trace import Call, Trace, Value
 from .elementwise import ELEMENTWISE_RULES
 from .layers import LAYER_RULES
 from .places import PLACE_RULES
@@ -41,4 +42,22 @@ def follow(trace: Trace) -> Reading:
         if rule is None or not all(follower.knows(value) for value in call.operands):
             raise follower.refusal(call)
         rule(follower, call)
+    for output in trace.outputs:
+        if follower.knows(output) and follower.carried(output).factor is not None:
+            warnings.warn(
+                f"{_scaled_by(follower, output).place}: this scales outputs of the network that no layer alone makes, "
+                "so its scale is in no weight of the graph",
+                stacklevel=2,
+            )
     return Reading(follower.layers, follower.units)
+
+
+def _scaled_by(follower: Follower, value: Value) -> Call:
+    """Return the norm, or the product with a constant, that has left a value with a factor."""
+    made_by = {result.index: call for call in follower.trace.calls for result in call.results}
+    while True:
+        call = made_by[value.index]
+        scaled = [operand for operand in call.operands if follower.carried(operand).factor is not None]
+        if not scaled:
+            return call
+        value = scaled[0]

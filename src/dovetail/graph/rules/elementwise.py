@@ -7,6 +7,9 @@ gates.
 
 from __future__ import annotations
 
+import math
+
+import torch
 from torch import Tensor
 
 from ..follow import Carried, Follower, narrowed
@@ -39,9 +42,11 @@ def _elementwise(follower: Follower, call: Call) -> None:
 def _gated_halves(follower: Follower, call: Call) -> None:
     """Follow ``glu``: the second half gates the first."""
     carried = follower.carried(call.operands[0])
-    units, gates = follower.found(carried.units).chunk(2, dim=call.argument(1, "dim", -1))
+    dim = call.argument(1, "dim", -1)
+    units, gates = follower.found(carried.units).chunk(2, dim=dim)
     follower.units.unite(units.flatten().numpy(), gates.flatten().numpy())
-    follower.keep(call.results[0], Carried(units))
+    factor = None if carried.factor is None else torch.stack(carried.factor.chunk(2, dim=dim)).prod(0)
+    follower.keep(call.results[0], Carried(units, factor))
 
 
 def _alone(follower: Follower, call: Call) -> Carried:
@@ -54,8 +59,8 @@ def _alone(follower: Follower, call: Call) -> Carried:
             return follower.scaled(value, scale if call.name == "mul" else 1 / scale, shape)
     carried = follower.carried(value)
     factor = None if carried.factor is None else carried.factor.expand(shape)
-    maker = follower.maker(value) if call.name in _HOMOGENEOUS.split() else None
-    return Carried(carried.units.expand(shape), factor, maker)
+    makers = follower.makers(value) if call.name in _HOMOGENEOUS.split() else ()
+    return Carried(carried.units.expand(shape), factor, makers)
 
 
 def _joined(follower: Follower, call: Call) -> Carried:
@@ -77,7 +82,25 @@ def _joined(follower: Follower, call: Call) -> Carried:
     for units in others:
         follower.units.unite(joined.flatten().numpy(), units.flatten().numpy())
         joined = joined.where(joined >= 0, units)
-    return Carried(joined.expand(shape))
+    meet = [value for value, one_to_many in zip(call.operands, shared, strict=True) if not one_to_many]
+    return Carried(
+        joined.expand(shape), _joint_factor(call, [follower.carried(value).factor for value in meet])
+    )
+
+
+def _joint_factor(call: Call, factors: list[Tensor | None]) -> Tensor | None:
+    """Return the factor of units that meet: that of a product is the product; else they count with their mean."""
+    if all(factor is None for factor in factors):
+        return None
+    shape, one = call.results[0].shape, torch.ones((), dtype=torch.float64)
+    first, *others = narrowed(*((one if factor is None else factor).expand(shape) for factor in factors))
+    if call.name == "mul":
+        joint = math.prod(others, start=first)
+    elif call.name == "div":
+        joint = first / math.prod(others, start=one)
+    else:
+        joint = sum(others, start=first) / len(factors)
+    return joint.expand(shape)
 
 
 def _copied(own: tuple[int, ...], shape: tuple[int, ...], dim: int) -> bool:

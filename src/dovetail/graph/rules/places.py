@@ -30,10 +30,11 @@ def _resize(follower: Follower, call: Call) -> None:
 def _over(follower: Follower, call: Call, dims: Iterable[int]) -> None:
     """Follow an operation on places along dimensions."""
     carried = follower.alike(call, _operand(follower, call), dims)
-    maker = follower.passed_on(call, carried.maker)
+    results = []
     for result in call.results:
         factor = None if carried.factor is None else carried.factor.expand(result.shape)
-        follower.keep(result, Carried(carried.units.expand(result.shape), factor, maker))
+        results.append(Carried(carried.units.expand(result.shape), factor, carried.makers))
+    follower.keep_results(call, results)
 
 
 def _reduce(follower: Follower, call: Call) -> None:

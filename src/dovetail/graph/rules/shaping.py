@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from itertools import chain
 from typing import Any, TypeAlias
 
 import torch
@@ -48,12 +50,14 @@ def _apply(follower: Follower, call: Call, change: Callable[[Tensor], Any]) -> N
     if not isinstance(value, Value):
         raise follower.refusal(call)
     carried = follower.carried(value)
-    maker = follower.passed_on(call, follower.maker(value))
+    makers = follower.makers(value)
     units = tensors_in(change(carried.units))
     factors = [None] * len(units) if carried.factor is None else tensors_in(change(carried.factor))
-    for result, own_units, factor in zip(call.results, units, factors, strict=True):
-        factor = None if factor is None else compact(factor)
-        follower.keep(result, Carried(compact(own_units), factor, maker))
+    results = [
+        Carried(compact(own), None if factor is None else compact(factor), makers)
+        for own, factor in zip(units, factors, strict=True)
+    ]
+    follower.keep_results(call, results)
 
 
 def _join(follower: Follower, call: Call) -> None:
@@ -65,6 +69,11 @@ def _join(follower: Follower, call: Call) -> None:
         return result
 
     _keep_labels(follower, call, joined)
+    # Cut apart again, each piece may be the whole output of one of these.
+    makers = [follower.makers(value) for value in call.operands]
+    if all(makers):
+        carried = follower.carried(call.results[0])
+        follower.keep(call.results[0], replace(carried, makers=tuple(chain.from_iterable(makers))))
 
 
 def _write(follower: Follower, call: Call) -> None:
