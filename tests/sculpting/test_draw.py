@@ -21,12 +21,12 @@ from matplotlib.image import AxesImage
 from matplotlib.patches import PathPatch
 from matplotlib.text import Text
 
-from dovetail.errors import ShapeError, SpecError
+from dovetail.errors import ShapeError
 from dovetail.plotting import GREY
 from dovetail.sculpting.drawing.draw import MOST_VECTOR_EDGES, draw_hierarchy
 from dovetail.sculpting.drawing.layout import lay_out
 from dovetail.sculpting.drawing.order import order_modules
-from dovetail.sculpting.drawing.style import CROSSING_COLOUR, UNUSED_COLOUR, is_ring, module_colour
+from dovetail.sculpting.drawing.style import CROSSING_COLOUR, is_ring, module_colour
 from dovetail.sculpting.modules.hierarchy import Hierarchy
 
 from .drawable import digits, many_modules, needs_samples, published, two_parts
@@ -149,32 +149,17 @@ def test_every_module_has_an_area_around_its_units_alone() -> None:
             assert inside == {to_hex(area.get_facecolor()).upper()}
 
 
-def test_outputs_are_above_or_to_the_right_of_the_inputs() -> None:
-    for direction, axis in (("up", 1), ("right", 0)):
-        ax = rendered(draw_hierarchy(two_parts(), direction=direction))  # type: ignore[arg-type]
-        at = {text.get_text(): text.get_position() for text in ax.texts}
-        assert at["y1"][axis] > at["x1"][axis]
-        assert at["x1"][axis] == at["x4"][axis]
-        assert overlapping(ax) == []
-    with pytest.raises(SpecError, match="unknown direction 'left'"):
-        draw_hierarchy(two_parts(), direction="left")  # type: ignore[arg-type]
+def test_outputs_are_above_the_inputs() -> None:
+    ax = rendered(draw_hierarchy(two_parts()))
+    at = {text.get_text(): text.get_position() for text in ax.texts}
+    assert at["y1"][1] > at["x1"][1] == at["x4"][1]
+    assert overlapping(ax) == []
 
 
-def test_unused_units_are_small_and_grey_and_have_no_edges() -> None:
-    ax = rendered(draw_hierarchy(two_parts(), unused=True))
-    by_colour = {colour(artist): artist for artist in circles(ax)}
-    grey, first = by_colour[UNUSED_COLOUR], by_colour[module_colour(0).upper()]
-    assert len(spots(grey)) == 2
-    assert float(np.max(grey.get_widths())) < 0.6 * float(np.min(first.get_widths()))
-    assert len(lines(ax).get_segments()) == 7
-    assert "2 unused units in grey" in written(ax)
-
-
-@pytest.mark.parametrize("unused", [False, True])
 @pytest.mark.parametrize("build", [two_parts, digits, lambda: many_modules(15)])
-def test_units_of_a_layer_do_not_touch(build: Callable[[], Hierarchy], unused: bool) -> None:
+def test_units_of_a_layer_do_not_touch(build: Callable[[], Hierarchy]) -> None:
     hierarchy = build()
-    layout = lay_out(hierarchy, unused=unused)
+    layout = lay_out(hierarchy)
     for layer in range(len(hierarchy.sizes)):
         stretches = [stretch for stretch in layout.stretches if stretch.layer == layer]
         places = np.concatenate([np.stack([stretch.along, stretch.across], 1) for stretch in stretches])
@@ -191,12 +176,6 @@ def test_every_unit_has_one_place() -> None:
     found = [(stretch.layer, int(unit)) for stretch in lay_out(hierarchy).stretches for unit in stretch.units]
     assert len(found) == len(set(found))
     assert set(found) == set().union(*hierarchy.modules)
-    everything = [
-        (stretch.layer, int(unit))
-        for stretch in lay_out(hierarchy, unused=True).stretches
-        for unit in stretch.units
-    ]
-    assert len(everything) == len(set(everything)) == sum(hierarchy.sizes)
 
 
 def test_modules_stand_where_edges_need_not_cross() -> None:
@@ -318,10 +297,9 @@ def test_many_modules_can_be_told_apart(number: int) -> None:
     assert {f"M{m + 1}" for m in range(2 * number)} <= set(written(ax))
 
 
-@pytest.mark.parametrize("direction", ["up", "right"])
-def test_inputs_can_be_an_image_with_pixels_in_their_modules_colours(direction: str) -> None:
+def test_inputs_can_be_an_image_with_pixels_in_their_modules_colours() -> None:
     hierarchy = digits(density=0.03)
-    ax = rendered(draw_hierarchy(hierarchy, image_shape=(28, 56), direction=direction))  # type: ignore[arg-type]
+    ax = rendered(draw_hierarchy(hierarchy, image_shape=(28, 56)))
     (image,) = (artist for artist in ax.images if isinstance(artist, AxesImage))
     pixels = np.asarray(image.get_array())
     assert pixels.shape == (28, 56, 3)
@@ -349,12 +327,11 @@ def test_a_pixel_and_its_edges_are_at_the_same_place() -> None:
     edges = (np.array([[0, 0, 0, 0, 0, 1]], bool), np.ones((1, 1), bool))
     unused = frozenset((0, unit) for unit in range(5))
     hierarchy = Hierarchy(edges, (), (frozenset({(0, 5), (1, 0), (2, 0)}),), unused)
-    for direction in ("up", "right"):
-        ax = draw_hierarchy(hierarchy, image_shape=(2, 3), direction=direction)
-        left, right, bottom, top = ax.images[0].get_extent()
-        start = np.asarray(lines(ax).get_segments()[0])[0]
-        expected = left + (right - left) * 5 / 6, bottom + (top - bottom) / 4
-        assert start.tolist() == pytest.approx(expected)  # the last column of the last row
+    ax = draw_hierarchy(hierarchy, image_shape=(2, 3))
+    left, right, bottom, top = ax.images[0].get_extent()
+    start = np.asarray(lines(ax).get_segments()[0])[0]
+    expected = left + (right - left) * 5 / 6, bottom + (top - bottom) / 4
+    assert start.tolist() == pytest.approx(expected)  # the last column of the last row
 
 
 def test_a_large_network_is_drawn_in_time_and_saved() -> None:
@@ -419,12 +396,11 @@ def test_hierarchies_with_nothing_or_with_units_outside_all_modules() -> None:
 
 @needs_samples
 @pytest.mark.parametrize("task", [[4, 2, 4], [6, 3, 3, 3], [8, 2, 1, 2, 16], [5, 3, 2, 2]])
-@pytest.mark.parametrize("direction", ["up", "right"])
-def test_published_networks_are_drawn_whole(task: list[int], direction: str) -> None:
+def test_published_networks_are_drawn_whole(task: list[int]) -> None:
     found = published(task=task)
     assert len(found) >= 3
     for hierarchy in found:
-        ax = draw_hierarchy(hierarchy, direction=direction)  # type: ignore[arg-type]
+        ax = draw_hierarchy(hierarchy)
         check(ax, hierarchy)
         expected = {f"x{n + 1}" for n in range(task[0])} | {f"y{n + 1}" for n in range(task[-1])}
         used = {f"{'xy'[layer > 0]}{unit + 1}" for module in hierarchy.modules for layer, unit in module

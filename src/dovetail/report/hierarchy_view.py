@@ -130,7 +130,7 @@ def hierarchy_fragment(
         checked_names(module_names, "M", len(hierarchy.modules), "modules"),
     )
     data = hierarchy_data(hierarchy, names)
-    note = unused_note(hierarchy, drawn=False)
+    note = unused_note(hierarchy)
     width, height = data["width"], data["height"]
     kind = ' class="wide"' if width > USUAL_WIDTH else ""  # which scrolls; others shrink, but stay readable
     return (

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import ShapeError, unknown_name
+from ...errors import ShapeError
 from ...plotting import GREY
 from .layout import Layout, Pixels, Stretch, best_order, lay_out
 from .sheet import LARGE, LINE, NAME_SIZE, SMALL, SPACE, TINY, Sheet, layer_middles
@@ -16,7 +16,6 @@ from .style import (
     CROSSING_COLOUR,
     NO_MODULE,
     UNUSED,
-    UNUSED_COLOUR,
     checked_names,
     is_ring,
     layer_name,
@@ -30,8 +29,6 @@ if TYPE_CHECKING:
 
     from ..modules.hierarchy import Hierarchy
 
-Direction = Literal["up", "right"]
-
 MOST_VECTOR_EDGES = 20_000
 """Edges up to which they stay lines in SVG and PDF files; more become an image, or the file could not be opened."""
 _PALE_PIXEL = "#EEF0F2"
@@ -41,19 +38,18 @@ def draw_hierarchy(
     hierarchy: Hierarchy,
     *,
     ax: Axes | None = None,
-    direction: Direction = "up",
     input_names: Sequence[str] | None = None,
     output_names: Sequence[str] | None = None,
     module_names: Sequence[str] | None = None,
     image_shape: tuple[int, int] | None = None,
-    unused: bool = False,
     legend: bool | None = None,
     title: str | None = None,
 ) -> Axes:
     """Draw a network layer by layer, its units grouped and coloured by module, with the edges that are left.
 
-    Edges within a module have its colour, those from one module to another are grey. Units stand in an order in which
-    few edges cross. Names are left out where they do not fit; then there are counts for each module.
+    Inputs are at the bottom, outputs at the top. Edges within a module have its colour, those from one module to another
+    are grey. Units stand in an order in which few edges cross. Names are left out where they do not fit; then there are
+    counts for each module.
 
     Parameters
     ----------
@@ -61,8 +57,6 @@ def draw_hierarchy(
         What to draw.
     ax : Axes, optional
         Where to draw; a new figure that is as large as the network needs when there is none.
-    direction : {"up", "right"}
-        Where the outputs are: above the inputs, or to the right of them.
     input_names, output_names : sequence of str, optional
         Names for all inputs and all outputs, unused ones included; x1, x2, ... and y1, y2, ... when not given.
     module_names : sequence of str, optional
@@ -70,8 +64,6 @@ def draw_hierarchy(
     image_shape : (int, int), optional
         For inputs that are the pixels of an image: its height and width. They are drawn as that image, each pixel in
         the colour of its module.
-    unused : bool
-        Whether unused units are drawn too, small and grey.
     legend : bool, optional
         Whether there is a list of the modules. When not given, there is one if not all of their names fit.
     title : str, optional
@@ -86,8 +78,6 @@ def draw_hierarchy(
     ------
     ShapeError
         When there are more or fewer names, or pixels, than units.
-    SpecError
-        When the direction is not known.
 
     Examples
     --------
@@ -100,41 +90,39 @@ def draw_hierarchy(
     >>> sorted(text.get_text() for text in ax.texts if text.get_text().startswith("x"))
     ['x1', 'x2', 'x3', 'x4']
     """
-    if direction not in get_args(Direction):
-        raise unknown_name("direction", direction, get_args(Direction))
     sizes = hierarchy.sizes
     names = (
         checked_names(input_names, "x", sizes[0], "inputs"),
         checked_names(output_names, "y", sizes[-1], "outputs"),
         checked_names(module_names, "M", len(hierarchy.modules), "modules"),
     )
-    pixels = None if image_shape is None else _pixels(image_shape, sizes[0], direction)
-    sheet = Sheet(hierarchy, direction, names, unused_note(hierarchy, unused), title, legend, ax)
+    pixels = None if image_shape is None else _pixels(image_shape, sizes[0])
+    sheet = Sheet(hierarchy, names, unused_note(hierarchy), title, legend, ax)
     order = best_order(hierarchy, pixels)
-    plain = lay_out(hierarchy, unused=unused, pixels=pixels, order=order)
-    layout = lay_out(hierarchy, unused=unused, pixels=pixels, order=order, rooms=sheet.rooms(plain))
+    plain = lay_out(hierarchy, pixels=pixels, order=order)
+    layout = lay_out(hierarchy, pixels=pixels, order=order, rooms=sheet.rooms(plain))
     ax = sheet.open(layout)
-    _draw_areas(ax, sheet, layout, len(hierarchy.modules))
-    _draw_edges(ax, sheet, layout, hierarchy)
+    _draw_areas(ax, layout, len(hierarchy.modules))
+    _draw_edges(ax, layout, hierarchy)
     _draw_units(ax, sheet, layout)
     if image_shape is not None:
-        _draw_pixels(ax, sheet, layout, hierarchy.membership[0], image_shape)
+        _draw_pixels(ax, layout, hierarchy.membership[0], image_shape)
     write_texts(ax, sheet, layout)
     return ax
 
 
-def _pixels(shape: tuple[int, int], inputs: int, direction: Direction) -> Pixels:
-    """Return the places of pixels along and across; the image stands upright in both directions."""
+def _pixels(shape: tuple[int, int], inputs: int) -> Pixels:
+    """Return the places of pixels along and across; the image stands upright."""
     height, width = shape
     if height < 1 or width < 1 or height * width != inputs:
         raise ShapeError(
             f"an image of {height} × {width} pixels for {inputs} inputs; give image_shape=(height, width)"
         )
     row, column = np.divmod(np.arange(inputs, dtype=np.float64), width)
-    return (column, height - 1 - row) if direction == "up" else (row, column)
+    return column, height - 1 - row
 
 
-def _draw_areas(ax: Axes, sheet: Sheet, layout: Layout, modules: int) -> None:
+def _draw_areas(ax: Axes, layout: Layout, modules: int) -> None:
     """Draw a soft area behind the units of each module."""
     from matplotlib.colors import to_rgba
     from matplotlib.patches import PathPatch
@@ -142,7 +130,7 @@ def _draw_areas(ax: Axes, sheet: Sheet, layout: Layout, modules: int) -> None:
     for module in range(modules):
         colour = module_colour(module)
         for corners in layout.areas(module):
-            path = _rounded(np.array([sheet.xy(*corner) for corner in corners]), 0.3)
+            path = _rounded(np.array(corners), 0.3)
             ax.add_patch(
                 PathPatch(
                     path,
@@ -170,7 +158,7 @@ def _rounded(corners: NDArray[np.float64], radius: float) -> Path:
     return Path([*points, points[0]], [*codes, Path.CLOSEPOLY])
 
 
-def _draw_edges(ax: Axes, sheet: Sheet, layout: Layout, hierarchy: Hierarchy) -> None:
+def _draw_edges(ax: Axes, layout: Layout, hierarchy: Hierarchy) -> None:
     """Draw all edges as one artist: the more there are, the thinner and fainter."""
     from matplotlib.collections import LineCollection
     from matplotlib.colors import to_rgba
@@ -189,7 +177,7 @@ def _draw_edges(ax: Axes, sheet: Sheet, layout: Layout, hierarchy: Hierarchy) ->
     palette += [to_rgba(module_colour(module), _alpha(inside)) for module in range(len(hierarchy.modules))]
     ax.add_collection(
         LineCollection(
-            list(sheet.points(segments[order])),
+            list(segments[order]),
             colors=np.array(palette)[owner[order] + 1],
             linewidths=min(1.3, max(0.25, 1.3 * (100 / max(len(owner), 1)) ** 0.25)),
             rasterized=len(owner) > MOST_VECTOR_EDGES,
@@ -212,8 +200,8 @@ def _draw_units(ax: Axes, sheet: Sheet, layout: Layout) -> None:
     for stretch in layout.stretches:
         if layout.picture and stretch.layer == 0:
             continue
-        size = stretch.pitch * (0.7 if stretch.module == UNUSED else 0.56)
-        colour = {UNUSED: UNUSED_COLOUR, NO_MODULE: GREY}.get(stretch.module) or module_colour(stretch.module)
+        size = stretch.pitch * 0.56
+        colour = GREY if stretch.module == NO_MODULE else module_colour(stretch.module)
         fine = size * sheet.scale < 6  # points; a border would hide the circle
         ax.add_collection(
             EllipseCollection(
@@ -221,7 +209,7 @@ def _draw_units(ax: Axes, sheet: Sheet, layout: Layout) -> None:
                 size,
                 0,
                 units="xy",
-                offsets=sheet.points(np.stack([stretch.along, stretch.across], 1)),
+                offsets=np.stack([stretch.along, stretch.across], 1),
                 offset_transform=ax.transData,
                 facecolors="white" if is_ring(stretch.module) else colour,
                 edgecolors=colour if is_ring(stretch.module) else "none" if fine else "white",
@@ -233,9 +221,7 @@ def _draw_units(ax: Axes, sheet: Sheet, layout: Layout) -> None:
         )
 
 
-def _draw_pixels(
-    ax: Axes, sheet: Sheet, layout: Layout, members: NDArray[np.int64], shape: tuple[int, int]
-) -> None:
+def _draw_pixels(ax: Axes, layout: Layout, members: NDArray[np.int64], shape: tuple[int, int]) -> None:
     """Draw inputs as an image, each in the colour of its module."""
     from matplotlib.colors import to_rgb
     from matplotlib.patches import Rectangle
@@ -243,9 +229,7 @@ def _draw_pixels(
     assert layout.picture is not None
     palette = [to_rgb(_PALE_PIXEL), to_rgb(GREY)]  # unused, in no module
     palette += [to_rgb(module_colour(number)) for number in range(members.max() + 1)]
-    start, end, low, high = layout.picture
-    (left, bottom), (right, top) = sheet.xy(start, low), sheet.xy(end, high)
-    bottom, top = min(bottom, top), max(bottom, top)
+    left, right, bottom, top = layout.picture
     ax.imshow(
         np.array(palette)[members - UNUSED].reshape(*shape, 3),
         extent=(left, right, bottom, top),
@@ -288,35 +272,29 @@ def _write_ends(ax: Axes, sheet: Sheet, depth: float) -> None:
     for end, labels in enumerate(sheet.labels):
         edge, outwards = (depth, 1) if end else (0.0, -1)
         for label in labels.labels:
-            place = sheet.xy(label.along, edge + outwards * (SPACE + label.line * LINE) / sheet.scale)
-            options: dict[str, Any] = {"va": "center", "ha": "left" if end else "right"}
-            if sheet.up:
-                options = {"va": "bottom" if end else "top", "ha": "center", "rotation": 90 * labels.upright}
-            if label.group:
-                options["color"] = _dark(label.module)
-            _text(ax, place, label.text, **options)
+            place = label.along, edge + outwards * (SPACE + label.line * LINE) / sheet.scale
+            colour = {"color": _dark(label.module)} if label.group else {}
+            _text(ax, place, label.text, va="bottom" if end else "top", ha="center", rotation=90 * labels.upright,
+                  **colour)  # fmt: skip
 
 
 def _write_module_name(ax: Axes, sheet: Sheet, stretch: Stretch) -> None:
     from matplotlib.patheffects import withStroke
 
     start, _, low, high = stretch.box
-    place = sheet.xy(start + 2.5 / sheet.scale, (low + high) / 2)
-    options = {"va": "center", "ha": "left"} if sheet.up else {"va": "top", "ha": "center"}
+    place = start + 2.5 / sheet.scale, (low + high) / 2
     halo = [withStroke(linewidth=2, foreground="white", alpha=0.8)]  # readable on top of lines
     name = sheet.names[2][stretch.module]
-    _text(ax, place, name, weight="bold", color=_dark(stretch.module), path_effects=halo, **options)
+    _text(
+        ax, place, name, weight="bold", color=_dark(stretch.module), path_effects=halo, va="center", ha="left"
+    )
 
 
 def _write_layer_names(ax: Axes, sheet: Sheet, layout: Layout) -> None:
     layers = len(sheet.hierarchy.sizes)
     for layer, middle in layer_middles(layout):
-        place = sheet.xy(-2 * SPACE / sheet.scale, middle)
-        options = {"va": "center", "ha": "right"}
-        if not sheet.up:
-            place = sheet.xy(layout.length + SPACE / sheet.scale, middle)
-            options = {"va": "top", "ha": "center"}
-        _text(ax, place, layer_name(layer, layers), size=SMALL, color=_FAINT, **options)
+        place = -2 * SPACE / sheet.scale, middle
+        _text(ax, place, layer_name(layer, layers), size=SMALL, color=_FAINT, va="center", ha="right")
 
 
 def _write_legend(ax: Axes, sheet: Sheet) -> None:

@@ -33,7 +33,6 @@ GAP = 0.3
 LONGEST_ROW = 64
 """A layer with more units than this is drawn smaller, and in several lines."""
 _LINES_DEPTH = 3.0  # steps that such lines take up together
-_UNUSED_PITCH = 0.4  # of unused units, beside that of the others
 _SWEEPS = 24
 
 Group = tuple[int, NDArray[np.int64]]
@@ -79,7 +78,7 @@ class Layout:
     stretches : tuple of Stretch
         Layer by layer, in the order in which they stand.
     lines : tuple of int
-        For each layer in how many lines its units are, unused ones apart.
+        For each layer in how many lines its units are.
     length, depth : float
         The size of the whole, along and across the layers.
     picture : tuple of float or None
@@ -122,7 +121,6 @@ class Layout:
 def lay_out(
     hierarchy: Hierarchy,
     *,
-    unused: bool = False,
     pixels: Pixels | None = None,
     rooms: Sequence[float] = (),
     order: Sequence[NDArray[np.int64]] | None = None,
@@ -133,8 +131,6 @@ def lay_out(
     ----------
     hierarchy : Hierarchy
         What to draw.
-    unused : bool
-        Whether unused units have a place too, after the others.
     pixels : pair of arrays, optional
         Where each input is in the picture that they make up. They have no areas then.
     rooms : sequence of float
@@ -156,7 +152,7 @@ def lay_out(
     order = best_order(hierarchy, pixels) if order is None else order
     members = hierarchy.membership
     rows = [
-        Row(layer, _groups(order[layer], members[layer], unused, pixels is not None and layer == 0))
+        Row(layer, _groups(order[layer], members[layer], pixels is not None and layer == 0))
         for layer in range(len(order))
     ]
     moving = rows if pixels is None else rows[1:]
@@ -202,13 +198,13 @@ def best_order(hierarchy: Hierarchy, pixels: Pixels | None = None) -> tuple[NDAr
     return order_units(hierarchy, order_modules(hierarchy, columns), columns)
 
 
-def _groups(order: NDArray[np.int64], members: NDArray[np.int64], unused: bool, mixed: bool) -> list[Group]:
-    """Return the units of a layer in their order, parted by module; the order may mix the modules of a picture."""
+def _groups(order: NDArray[np.int64], members: NDArray[np.int64], mixed: bool) -> list[Group]:
+    """Return the used units of a layer in their order, parted by module; that of a picture's pixels may mix modules."""
     if mixed:
         return [(int(module), order[members[order] == module]) for module in np.unique(members)]
     parts = np.split(order, np.flatnonzero(np.diff(members[order])) + 1)
     groups = [(int(members[part[0]]), part) for part in parts if len(part)]
-    return [group for group in groups if unused or group[0] != UNUSED]
+    return [group for group in groups if group[0] != UNUSED]
 
 
 def _pixel_size(pixels: Pixels, rest: float) -> float:
@@ -225,8 +221,8 @@ def _stretches(row: Row, start: float, height: float) -> list[Stretch]:
         middle, half = float(row.middles[number]) - start, float(row.widths[number]) / 2
         box = (middle - half, middle + half, height, height + row.depth + 2 * PAD)
         across = across + height + PAD
-        pitch, room = row.pitches[number], row.rooms[number]
-        found.append(Stretch(row.layer, module, units, along + middle, across, pitch, box, room))
+        room = row.rooms[number]
+        found.append(Stretch(row.layer, module, units, along + middle, across, row.pitch, box, room))
     return found
 
 
@@ -243,11 +239,11 @@ class Row:
     Attributes
     ----------
     lines : int
-        In how many lines the units are, unused ones apart.
+        In how many lines the units are.
     depth : float
         From the first line to the last.
-    pitches : list of float
-        For each group the distance of two units side by side; unused ones are closer together.
+    pitch : float
+        The distance of two units side by side.
     rooms : list of float
         For each group the space, at the start of its area, that is kept free.
     middles : array of float
@@ -263,15 +259,10 @@ class Row:
 
     def __init__(self, layer: int, groups: list[Group]) -> None:
         self.layer, self.groups = layer, groups
-        total = sum(len(units) for module, units in groups if module != UNUSED)
-        pitch = min(1.0, math.sqrt(LONGEST_ROW * _LINES_DEPTH / max(total, 1)))
-        self.lines = max(1, math.ceil(total * pitch / LONGEST_ROW))
-        self.depth = (self.lines - 1) * pitch
-        small = pitch * _UNUSED_PITCH
-        self.pitches = [small if module == UNUSED else pitch for module, _ in groups]
-        self._lines = [
-            1 + int((self.depth + PAD) / small) if module == UNUSED else self.lines for module, _ in groups
-        ]
+        total = sum(len(units) for _, units in groups)
+        self.pitch = min(1.0, math.sqrt(LONGEST_ROW * _LINES_DEPTH / max(total, 1)))
+        self.lines = max(1, math.ceil(total * self.pitch / LONGEST_ROW))
+        self.depth = (self.lines - 1) * self.pitch
         self.rooms = [0.0] * len(groups)
         self.middles = np.zeros(len(groups))
         self.close_up()
@@ -279,10 +270,8 @@ class Row:
     @property
     def widths(self) -> NDArray[np.float64]:
         """How long the area of each group is."""
-        columns = [
-            math.ceil(len(units) / lines) for (_, units), lines in zip(self.groups, self._lines, strict=True)
-        ]
-        return (np.array(columns, np.float64) - 1) * self.pitches + 2 * PAD + self.rooms
+        columns = [math.ceil(len(units) / self.lines) for _, units in self.groups]
+        return (np.array(columns, np.float64) - 1) * self.pitch + 2 * PAD + self.rooms
 
     @property
     def offsets(self) -> NDArray[np.float64]:
@@ -320,11 +309,10 @@ class Row:
 
     def inside(self, group: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return where the units of a group are: along, from the middle of its area; across, from the last line."""
-        lines, pitch = self._lines[group], self.pitches[group]
         number = np.arange(len(self.groups[group][1]), dtype=np.float64)
-        column, line = number // lines, number % lines
-        along = column * pitch + PAD + self.rooms[group] - self.widths[group] / 2
-        return along, self.depth / 2 + ((lines - 1) / 2 - line) * pitch
+        column, line = number // self.lines, number % self.lines
+        along = column * self.pitch + PAD + self.rooms[group] - self.widths[group] / 2
+        return along, self.depth - line * self.pitch
 
 
 def make_room(rows: Sequence[Row], rooms: Sequence[float]) -> None:

@@ -6,15 +6,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.optimize import isotonic_regression
 
 from .layout import PAD, Layout, Stretch
-from .style import UNUSED, composition, counted, layer_name
+from .style import composition, counted, layer_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -81,8 +78,6 @@ class Sheet:
     ----------
     hierarchy : Hierarchy
         What is drawn.
-    direction : str
-        Where the outputs are: "up" or "right".
     names : three lists of str
         Of all inputs, outputs and modules.
     note : str
@@ -107,14 +102,13 @@ class Sheet:
     def __init__(
         self,
         hierarchy: Hierarchy,
-        direction: str,
         names: tuple[list[str], list[str], list[str]],
         note: str,
         title: str | None,
         legend: bool | None,
         ax: Axes | None,
     ) -> None:
-        self.hierarchy, self.up, self.names = hierarchy, direction == "up", names
+        self.hierarchy, self.names = hierarchy, names
         self.note, self.title, self.legend = note, title, legend
         self._ax, self._space, self._largest = ax, (WIDEST, HIGHEST - _TITLE * bool(title)), STEP
         if ax is not None:
@@ -122,40 +116,26 @@ class Sheet:
             self._space, self._largest = (extent.width / point, extent.height / point), 1.5 * STEP
         self.scale = self._largest
         self.labels = [Labels((), False, 0.0)] * 2
-        self.with_layer_names = self.up and self._layer_names_width() < 0.22 * self._space[0]
+        self.with_layer_names = self._layer_names_width() < 0.22 * self._space[0]
         self.with_legend = bool(legend)
-
-    def xy(self, along: float, across: float) -> tuple[float, float]:
-        """Return a place on the sheet."""
-        return (along, across) if self.up else (across, -along)
-
-    def points(self, places: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return places on the sheet, ``[..., 2]``."""
-        return places if self.up else places[..., ::-1] * np.array([1.0, -1.0])
 
     def rooms(self, layout: Layout) -> list[float]:
         """Return how much room along a layer the name of each module needs, given a layout without such rooms."""
         self._fit(layout)
-        sizes = [text_width(name, bold=True) if self.up else LINE - 2 for name in self.names[2]]
-        return [min((size + 2) / (0.9 * self.scale), _MOST_ROOM) for size in sizes]
+        widths = [text_width(name, bold=True) for name in self.names[2]]
+        return [min((width + 2) / (0.9 * self.scale), _MOST_ROOM) for width in widths]
 
     def open(self, layout: Layout) -> Axes:
         """Choose what is written and how large a step is; return axes with the limits to draw within."""
         self._choose(layout)
         left, right, bottom, top = self._margins([labels.depth for labels in self.labels])
-        wide, high = self._size(layout)
+        wide, high = _size(layout)
         ax = self._ax or self._new_axes(wide * self.scale + left + right, high * self.scale + bottom + top)
-        low = 0.0 if self.up else -layout.length
         ax.set_xlim(-left / self.scale, wide + right / self.scale)
-        ax.set_ylim(low - bottom / self.scale, low + high + top / self.scale)
+        ax.set_ylim(-bottom / self.scale, high + top / self.scale)
         ax.set_aspect("equal", adjustable="box")
         ax.set_axis_off()
         return ax
-
-    def _size(self, layout: Layout) -> tuple[float, float]:
-        """Return width and height of the network, in steps."""
-        length, depth = max(layout.length, 1.0), max(layout.depth, 1.0)
-        return (length, depth) if self.up else (depth, length)
 
     def _choose(self, layout: Layout) -> None:
         """Choose what is written, as much as there is space for, and how many points a step has."""
@@ -165,9 +145,6 @@ class Sheet:
         if self.legend is None and fits and not self._all_modules_named(layout):
             self.with_legend = True
             self._fit(layout)
-        if not self.up:
-            nearest = min((b - a for (_, a), (_, b) in pairwise(layer_middles(layout))), default=math.inf)
-            self.with_layer_names = nearest * self.scale > self._layer_names_width()
 
     def _fit(self, layout: Layout) -> None:
         """Find the most telling names of inputs and outputs that there is space for, and the scale that they leave."""
@@ -194,7 +171,7 @@ class Sheet:
     def _scale_beside(self, layout: Layout, depths: list[float]) -> float:
         """Return how many points a step can have when names of such a depth are beside the network."""
         left, right, bottom, top = self._margins(depths)
-        (wide, high), (width, height) = self._size(layout), self._space
+        (wide, high), (width, height) = _size(layout), self._space
         return max(1.0, min(self._largest, (width - left - right) / wide, (height - bottom - top) / high))
 
     def _end_labels(self, layout: Layout, end: int, how: int) -> Labels:
@@ -205,20 +182,18 @@ class Sheet:
             return Labels((), False, 0.0)
         if how == _COUNTS:
             what = "output" if end else "input"
-            return group_labels(stretches, self.names[2], what, self.scale, layout.length, along=self.up)
+            return group_labels(stretches, self.names[2], what, self.scale, layout.length)
         if layout.lines[layer] > 1 or (layout.picture and end == 0):
             return Labels((), False, 0.0, complete=False)
-        return unit_labels(stretches, self.names[end], self.scale, along=self.up and how == _FLAT)
+        return unit_labels(stretches, self.names[end], self.scale, along=how == _FLAT)
 
     def _margins(self, depths: list[float]) -> tuple[float, float, float, float]:
         """Return the points needed at the left, right, bottom and top of the network."""
         legend = self.with_legend * self._legend_width()
         note = LINE * bool(self.note)
         inputs, outputs = (depth + 2 * SPACE for depth in depths)
-        if self.up:
-            left = SPACE + self.with_layer_names * self._layer_names_width()
-            return left, SPACE + legend, inputs + note, outputs
-        return inputs, outputs + legend, LINE + 2 * SPACE + note, 2 * SPACE
+        left = SPACE + self.with_layer_names * self._layer_names_width()
+        return left, SPACE + legend, inputs + note, outputs
 
     def _layer_names_width(self) -> float:
         layers = len(self.hierarchy.sizes)
@@ -239,10 +214,7 @@ class Sheet:
         """Return whether the name of a stretch's module stands in it."""
         if stretch.module < 0 or not stretch.room:
             return False
-        width = text_width(self.names[2][stretch.module], bold=True)
-        if self.up:
-            return width < (stretch.room + PAD / 2) * self.scale
-        return stretch.room * self.scale > LINE - 3 and width < (2 * PAD + 0.6) * self.scale
+        return text_width(self.names[2][stretch.module], bold=True) < (stretch.room + PAD / 2) * self.scale
 
     def _all_modules_named(self, layout: Layout) -> bool:
         named = {stretch.module for stretch in layout.stretches if self.is_named(stretch)}
@@ -259,6 +231,11 @@ class Sheet:
         width, height = max(width, NARROWEST, min(least, WIDEST)), max(height, LOWEST)
         figure = plt.figure(figsize=(width / 72, (height + title) / 72))
         return figure.add_axes((0, 0, 1, height / (height + title)))
+
+
+def _size(layout: Layout) -> tuple[float, float]:
+    """Return width and height of a network, in steps."""
+    return max(layout.length, 1.0), max(layout.depth, 1.0)
 
 
 def layer_middles(layout: Layout) -> list[tuple[int, float]]:
@@ -307,7 +284,6 @@ def unit_labels(stretches: Sequence[Stretch], names: Sequence[str], scale: float
     found = [
         Label(names[unit], float(place), stretch.module)
         for stretch in stretches
-        if stretch.module != UNUSED
         for unit, place in zip(stretch.units, stretch.along, strict=True)
     ]
     found.sort(key=lambda label: label.along)
@@ -319,12 +295,7 @@ def unit_labels(stretches: Sequence[Stretch], names: Sequence[str], scale: float
 
 
 def group_labels(
-    stretches: Sequence[Stretch],
-    names: Sequence[str],
-    what: str,
-    scale: float,
-    length: float,
-    along: bool,
+    stretches: Sequence[Stretch], names: Sequence[str], what: str, scale: float, length: float
 ) -> Labels:
     """Return how many units each module has in a layer: as many of these texts as fit, in up to three lines.
 
@@ -340,14 +311,12 @@ def group_labels(
         Points for a step.
     length : float
         Of the layer, in steps.
-    along : bool
-        Whether texts lie along the layer, rather than across it.
 
     Examples
     --------
     >>> import numpy as np
     >>> stretch = Stretch(0, 0, np.arange(402), np.arange(402) / 9, np.zeros(402), 0.1, (0, 45, 0, 1))
-    >>> group_labels([stretch], ["left"], "input", 20, 50, along=True).labels[0].text
+    >>> group_labels([stretch], ["left"], "input", 20, 50).labels[0].text
     'left: 402 inputs'
     """
     shown = [stretch for stretch in stretches if stretch.module >= 0]
@@ -355,17 +324,14 @@ def group_labels(
     texts = [f"{names[stretch.module]}: {counted(len(stretch.units), what)}" for stretch in shown]
     middles = [float(stretch.along.min() + stretch.along.max()) / 2 * scale for stretch in shown]
     widths = [text_width(text) + 8 for text in texts]
-    placed = (
-        _in_lines(middles, widths, length * scale) if along else _one_below_another(middles, length * scale)
-    )
+    placed = _in_lines(middles, widths, length * scale)
     found = [
         Label(text, place[0] / scale, stretch.module, True, place[1])
         for text, stretch, place in zip(texts, shown, placed, strict=True)
         if place is not None
     ]
     lines = 1 + max((label.line for label in found), default=-1)
-    depth = lines * LINE if along else max((text_width(label.text) for label in found), default=0.0)
-    return Labels(tuple(found), False, depth, complete=len(found) == len(shown))
+    return Labels(tuple(found), False, lines * LINE, complete=len(found) == len(shown))
 
 
 def _in_lines(middles: list[float], widths: list[float], length: float) -> list[tuple[float, int] | None]:
@@ -379,12 +345,3 @@ def _in_lines(middles: list[float], widths: list[float], length: float) -> list[
             ends[line] = middle + width / 2
         found.append(None if line is None else (middle, line))
     return found
-
-
-def _one_below_another(middles: list[float], length: float) -> list[tuple[float, int] | None]:
-    """Return where texts stand that must not cover each other, near to where they are wanted; None where too many."""
-    if len(middles) * LINE > length + LINE:
-        return [None] * len(middles)
-    offsets = np.arange(len(middles)) * LINE
-    shifts = isotonic_regression(np.array(middles) - offsets).x if middles else offsets
-    return [(float(place), 0) for place in shifts + offsets]

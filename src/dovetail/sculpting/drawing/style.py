@@ -16,7 +16,6 @@ MODULE_COLOURS = (*LINE_COLOURS, "#882211", "#8B2BE2", "#99BB66", "#554466", "#4
 
 CROSSING_COLOUR = "#868C93"
 """Of edges from one module to another."""
-UNUSED_COLOUR = "#C4C8CC"
 
 NO_MODULE, UNUSED = -1, -2
 """In place of the number of a module: for a unit that is in none, and for one that is not used."""
@@ -105,7 +104,7 @@ def composition(module: frozenset[Unit], layers: int) -> str:
     return ", ".join(parts + [counted(outputs, "output")] * (outputs > 0))
 
 
-def unused_note(hierarchy: Hierarchy, drawn: bool) -> str:
+def unused_note(hierarchy: Hierarchy) -> str:
     """Return what a picture says about unused units; nothing where there are none.
 
     Examples
@@ -113,9 +112,7 @@ def unused_note(hierarchy: Hierarchy, drawn: bool) -> str:
     >>> import numpy as np
     >>> from dovetail.sculpting import Hierarchy
     >>> edges = (np.array([[1, 0]], bool),)
-    >>> unused_note(Hierarchy(edges, (), (frozenset({(0, 0), (1, 0)}),), frozenset({(0, 1)})), drawn=False)
+    >>> unused_note(Hierarchy(edges, (), (frozenset({(0, 0), (1, 0)}),), frozenset({(0, 1)})))
     '1 unused unit left out'
     """
-    if not hierarchy.unused:
-        return ""
-    return counted(len(hierarchy.unused), "unused unit") + (" in grey" if drawn else " left out")
+    return f"{counted(len(hierarchy.unused), 'unused unit')} left out" if hierarchy.unused else ""

@@ -221,8 +221,8 @@ class Hierarchy:
     def plot(self, **options: Any) -> Axes:
         """Draw the network, its units coloured by module.
 
-        Options are those of `dovetail.sculpting.draw_hierarchy`: ``ax``, ``direction``, ``input_names``,
-        ``output_names``, ``module_names``, ``image_shape``, ``unused``, ``legend``, ``title``.
+        Options are those of `dovetail.sculpting.draw_hierarchy`: ``ax``, ``input_names``, ``output_names``,
+        ``module_names``, ``image_shape``, ``legend``, ``title``.
         """
         return draw_hierarchy(self, **options)
 

@@ -105,9 +105,7 @@ def picture_of(network: Network, groups: Groups | SpecError, strongest: float | 
             [groups.names[number] for number in drawn.numbers],
         )
         picture.unused = (
-            unused_note(hierarchy, drawn=False)
-            if drawn.strongest == 100
-            else _not_reached(len(hierarchy.unused))
+            unused_note(hierarchy) if drawn.strongest == 100 else _not_reached(len(hierarchy.unused))
         )
         picture.drawing = hierarchy_data(hierarchy, names)
     return picture
