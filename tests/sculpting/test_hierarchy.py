@@ -64,15 +64,6 @@ def test_graph_of_modules(found: Hierarchy) -> None:
     assert list(graph.edges.data("edges")) == [(0, 2, 2), (1, 2, 2)]
 
 
-def test_graph_of_units(found: Hierarchy) -> None:
-    graph = found.unit_graph()
-    assert len(graph) == 4 + 5 + 3
-    assert graph.nodes[1, 4]["module"] is None
-    assert graph.nodes[1, 2]["module"] == 1
-    assert graph.number_of_edges() == 8 + 9
-    assert graph.has_edge((1, 4), (2, 2))  # an edge of an unused unit is there too
-
-
 def test_describe(found: Hierarchy) -> None:
     assert found.describe().splitlines() == [
         "4-5-3: 3 modules, 11 units, 16 edges",
@@ -180,12 +171,12 @@ def _set(*path: Any) -> Callable[[Any], None]:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (_set("sizes", [4]), "layers of [4] units"),
-        (_set("sizes", [4, 0, 3]), "layers of [4, 0, 3] units"),
-        (_set("sizes", [4, 5, "3"]), "'3' where a whole number should be"),
-        (_set("sizes", [10**12, 5, 3]), "connections of 5 units to 1000000000000"),
-        (_set("sizes", [4, 5, 4]), "connections of 3 units"),
-        (_set("connections", []), "its 'connections' has 0 entries in place of 2"),
+        (_set("sizes", [4]), "its sizes is [4]: list should have at least 2 items"),
+        (_set("sizes", [4, 0, 3]), "its sizes.1 is 0: input should be greater than 0"),
+        (_set("sizes", [4, 5, "3"]), "its sizes.2 is '3': input should be a valid integer"),
+        (_set("sizes", [10**12, 5, 3]), "in layers of [1000000000000, 5, 3]"),
+        (_set("sizes", [4, 5, 4]), "connections of [5, 3] units"),
+        (_set("connections", []), "connections of [] units"),
         (_set("connections", 0, 0, [0, 4]), "unit 4 in a layer of 4"),
         (_set("connections", 0, 0, [0, 0]), "named twice"),
         (_set("connections", 1, 0, []), "its unused units are not those"),
@@ -193,22 +184,31 @@ def _set(*path: Any) -> Callable[[Any], None]:
         (_set("layers", 0, [[0, 1], [2, 3], []]), "its clusters do not hold every used unit once"),
         (_set("layers", 0, [[2, 3], [0, 1]]), "its clusters are not in the order of their first units"),
         (_set("layers", 0, [[0, 2], [1, 3]]), "a cluster is spread over several modules"),
-        (_set("layers", 0, 7), "7 where a layer should be"),
+        (_set("layers", 0, 7), "its layers.0 is 7: input should be a valid array"),
         (_set("modules", 2, [[2, 2], [0, 0]]), "its modules do not hold every used unit once"),
         (_set("modules", 2, [[2, 3]]), "unit 3 of layer 2, in a network of 4-5-3"),
-        (_set("modules", 2, [[2]]), "[2] where a unit should be"),
+        (_set("modules", 2, [[2]]), "its modules.2.0.1 is [2]: field required"),
         (_set("unused", []), "its unused units are not those"),
-        (_set("unused", None), "None where a set of units should be"),
+        (_set("unused", None), "its unused is None: input should be a valid array"),
         (_set("clusterings", 0, "chosen", 3), "its layers were put into [3, 2, 3] clusters"),
         (_set("clusterings", 0, "best", 9), "its best number of clusters, 9, has no score"),
-        (_set("clusterings", 0, "metric", "2", float("nan")), "nan where a number should be"),
-        (_set("clusterings", 0, "metric", "2", 10**400), "where a number should be"),
-        (_set("clusterings", 0, "metric", "two", 0.5), "'two' where a number of clusters should be"),
-        (_set("clusterings", 0, "tests", 0, "kind", "other"), "where a separability test should be"),
-        (_set("clusterings", 0, "tied", 0), "its 'tied' should be a bool, but is 0"),
-        (_set("clusterings", 0, "score", "beauty"), "unknown score 'beauty'"),
-        (_set("clusterings", 0, None), "None where the clustering of a layer should be"),
-        (_set("clusterings", None), "its 'clusterings' should be a list"),
+        (
+            _set("clusterings", 0, "metric", "2", float("nan")),
+            "metric.2 is nan: input should be a finite number",
+        ),
+        (_set("clusterings", 0, "metric", "2", 10**400), "input should be a finite number"),
+        (_set("clusterings", 0, "metric", "two", 0.5), "is 'two': input should be a valid integer"),
+        (
+            _set("clusterings", 0, "tests", 0, "kind", "other"),
+            "kind is 'other': input should be 'separate'",
+        ),
+        (_set("clusterings", 0, "tied", 0), "its clusterings.0.tied is 0: input should be a valid boolean"),
+        (
+            _set("clusterings", 0, "score", "beauty"),
+            "its clusterings.0.score is 'beauty': input should be",
+        ),
+        (_set("clusterings", 0, None), "its clusterings.0 is None: input should be an object"),
+        (_set("clusterings", None), "its clusterings is None: input should be a valid array"),
     ],
 )
 def test_text_that_contradicts_itself_is_refused(

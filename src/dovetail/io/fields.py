@@ -8,9 +8,12 @@ import re
 from collections.abc import Mapping
 from typing import TypeVar
 
+from pydantic import BaseModel, ValidationError
+
 from ..errors import FileFormatError
 
 Value = TypeVar("Value")
+Model = TypeVar("Model", bound=BaseModel)
 
 MOST_LEVELS = 50
 """Of lists and objects in each other. Ours need a handful; far more would exhaust Python's stack when they are used."""
@@ -84,6 +87,31 @@ def refuse_newer(content: Mapping[str, object], known: str) -> None:
             f"its schema is {found[0]!r}, and this version of dovetail reads up to {known!r}; install "
             + (f"dovetail {writer:.40} or later" if isinstance(writer, str) else "a newer one")
         )
+
+
+def read_as(kind: type[Model], text: str) -> Model:
+    """Return what a JSON text holds, of a kind that says which fields there are and what their values may be.
+
+    Raises
+    ------
+    FileFormatError
+        That names the first field which is not as it should be.
+
+    Examples
+    --------
+    >>> class Network(BaseModel):
+    ...     sizes: list[int]
+    >>> read_as(Network, '{"sizes": [4, "24"]}')
+    Traceback (most recent call last):
+    dovetail.errors.FileFormatError: its sizes.1 is '24': input should be a valid integer
+    """
+    try:
+        return kind.model_validate_json(text, strict=True)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"])) or "content"
+        said = first["msg"][:1].lower() + first["msg"][1:]
+        raise FileFormatError(f"its {where} is {first['input']!r:.40}: {said}") from None
 
 
 def take(content: Mapping[str, object], key: str, kind: type[Value], length: int | None = None) -> Value:

@@ -7,15 +7,16 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import pairwise, zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
 import torch
+from pydantic import BaseModel, FiniteFloat, NonNegativeInt
 from safetensors import SafetensorError, safe_open
 from torch import Tensor, nn
 
 from .._version import __version__
 from ..errors import DovetailError, FileFormatError
-from ..io.fields import number, parse, refuse_newer, take, whole
+from ..io.fields import parse, read_as, refuse_newer
 from ..io.header import KEY
 from ..io.write import write_tensors
 from ..plotting import GREY, LINE_COLOURS, new_axes, plain_frame
@@ -32,11 +33,6 @@ Outcome = Literal["sculpted", "unpruned", "not learned"]
 
 SCHEMA = "dovetail.sculpture/1"
 _MASK = "masks/"
-_PLAIN = (
-    "task", "seed", "outcome", "accuracy", "threshold", "unit_step", "edge_step", "tied", "image_shape",
-    "output_names",
-)  # fmt: skip
-"""Fields that are written as they are."""
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -188,14 +184,33 @@ def save_sculpture(sculpture: Sculpture, path: str | Path) -> Path:
     """Write a sculpted network to a file, all of it or nothing."""
     tensors = {name: tensor.contiguous() for name, tensor in sculpture.network.state_dict().items()}
     tensors |= {f"{_MASK}{name}": mask.to(torch.uint8) for name, mask in sculpture.masks.items()}
-    plain = {name: getattr(sculpture, name) for name in _PLAIN}
-    content = {
-        "schema": SCHEMA, "dovetail": __version__, "widths": sculpture.widths, **plain,
+    content = {name: getattr(sculpture, name) for name in SculptureFile.model_fields} | {
+        "schema": SCHEMA,
+        "dovetail": __version__,
         "history": [asdict(step) for step in sculpture.history],
         "grid": None if sculpture.grid is None else sculpture.grid.tolist(),
         "settings": sculpture.settings.model_dump(mode="json"),
-    }  # fmt: skip
+    }
     return write_tensors(path, tensors, {KEY: json.dumps(content)})
+
+
+class SculptureFile(BaseModel):
+    """What the file says beside weights and masks: fields of `Sculpture`, and the widths of its network."""
+
+    widths: tuple[int, ...]
+    task: str
+    seed: NonNegativeInt
+    outcome: Outcome
+    accuracy: FiniteFloat
+    threshold: FiniteFloat
+    history: tuple[Accepted, ...]
+    unit_step: float | None
+    edge_step: float | None
+    grid: list[list[NonNegativeInt]] | None
+    tied: NonNegativeInt
+    settings: dict[str, Any]
+    image_shape: tuple[int, int] | None
+    output_names: tuple[str, ...] | None
 
 
 def open_sculpture(path: str | Path) -> Sculpture:
@@ -221,17 +236,24 @@ def open_sculpture(path: str | Path) -> Sculpture:
         raise FileFormatError(f"there is no file {str(path)!r}")
     try:
         with safe_open(path, framework="pt") as file:
-            content = parse((file.metadata() or {}).get(KEY, "null"))
+            text = (file.metadata() or {}).get(KEY, "null")
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        content = parse(text)
         if isinstance(content, dict):
             refuse_newer(content, SCHEMA)
         if not isinstance(content, dict) or content.get("schema") != SCHEMA:
             raise ValueError(f"its schema is not {SCHEMA!r}; dovetail inspect says what it is")
-        if content["outcome"] not in get_args(Outcome):
-            raise ValueError(f"unknown outcome {content['outcome']!r:.40}")
+        if not content.get("settings"):  # a file by dovetail 0.1, which has only how modules are detected
+            names = ("modularity_threshold", "merge_threshold")
+            content["settings"] = {
+                "hidden": content["widths"][1:-1],
+                **{name: content[name] for name in names},
+            }
+            text = json.dumps(content)
+        fields = dict(read_as(SculptureFile, text))
         masks = {n.removeprefix(_MASK): t.bool() for n, t in tensors.items() if n.startswith(_MASK)}
         state = {name: tensor for name, tensor in tensors.items() if not name.startswith(_MASK)}
-        build = builder_of(content["widths"])
+        build = builder_of(fields.pop("widths"))
         # A short file may claim any widths: nothing is allocated before it bears them out.
         with torch.device("meta"):
             shapes = {name: tensor.shape for name, tensor in build().state_dict().items()}
@@ -241,37 +263,16 @@ def open_sculpture(path: str | Path) -> Sculpture:
         network.load_state_dict(state)
         if set(masks) != set(state) or any(masks[name].shape != state[name].shape for name in state):
             raise ValueError("its masks do not fit its weights")
-        order = list(network.state_dict())
+        grid = fields.pop("grid")
         return Sculpture(
-            task=take(content, "task", str),
-            seed=whole(content["seed"]),
+            **fields | {"settings": SculptSettings(**fields["settings"])},
             network=network,
-            masks={name: masks[name] for name in order},
-            outcome=content["outcome"],
-            accuracy=number(content["accuracy"]),
-            threshold=number(content["threshold"]),
-            history=tuple(Accepted(**step) for step in content["history"]),
-            unit_step=content["unit_step"],
-            edge_step=content["edge_step"],
-            grid=None if content["grid"] is None else torch.tensor(content["grid"]),
-            tied=whole(content["tied"]),
-            settings=SculptSettings(**(content.get("settings") or _only_thresholds(content))),
-            image_shape=_tuple(content["image_shape"]),
-            output_names=_tuple(content["output_names"]),
+            masks={name: masks[name] for name in network.state_dict()},
+            grid=None if grid is None else torch.tensor(grid),
         )
     except (SafetensorError, OSError, ValueError, KeyError, TypeError, RuntimeError, DovetailError) as error:
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
         raise FileFormatError(f"{str(path)!r} cannot be read as a sculpted network: {reason}") from error
-
-
-def _only_thresholds(content: dict[str, Any]) -> dict[str, object]:
-    """Return the settings that a file by dovetail 0.1 has: how modules are detected."""
-    names = ("modularity_threshold", "merge_threshold")
-    return {"hidden": content["widths"][1:-1], **{name: number(content[name]) for name in names}}
-
-
-def _tuple(values: list[Any] | None) -> tuple[Any, ...] | None:
-    return None if values is None else tuple(values)
 
 
 def plot_history(sculpture: Sculpture, ax: Axes | None = None) -> Axes:

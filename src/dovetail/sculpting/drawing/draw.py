@@ -47,8 +47,8 @@ def draw_hierarchy(
 ) -> Axes:
     """Draw a network layer by layer, its units grouped and coloured by module, with the edges that are left.
 
-    Inputs are at the bottom, outputs at the top. Edges within a module have its colour, those from one module to another
-    are grey. Units stand in an order in which few edges cross. Names are left out where they do not fit; then there are
+    Inputs are at the bottom, outputs at the top. Edges within a module have its colour, those between modules are grey.
+    Units stand in an order in which few edges cross. Names are left out where they do not fit; then there are
     counts for each module.
 
     Parameters

@@ -7,10 +7,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
+from pydantic import FiniteFloat, NonNegativeInt
 from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import squareform
 
-from ..settings import DetectionSettings
+from ..settings import DetectionSettings, Score
 from .quality import Distances, Labels, best_count, cut, modularity, scores_by_count
 from .reach import Features
 
@@ -36,12 +37,12 @@ class LayerClustering:
         What `metric` holds: the modularity metric, where less is better, or another of `detect_modules`.
     """
 
-    metric: dict[int, float]
+    metric: dict[NonNegativeInt, FiniteFloat]
     chosen: int
     best: int | None = None
     tests: tuple[SeparabilityTest, ...] = ()
     tied: bool = False
-    score: str = "modularity"
+    score: Score = "modularity"
 
 
 @dataclass(frozen=True)
@@ -60,11 +61,11 @@ class SeparabilityTest:
         By how much, in standard deviations of chance (not divided where that is 0).
     """
 
-    kind: str
+    kind: Literal["separate", "single"]
     positive: bool
-    shared: float
-    expected: float
-    score: float
+    shared: FiniteFloat
+    expected: FiniteFloat
+    score: FiniteFloat
 
 
 def agglomerate(

@@ -17,7 +17,7 @@ from ..drawing.draw import draw_hierarchy
 from ..drawing.metric import plot_metric
 from ..drawing.style import NO_MODULE, UNUSED, counted, layer_name
 from .agglomerate import LayerClustering
-from .hierarchy_json import HierarchyFields, read_fields, write_fields
+from .hierarchy_json import read_fields, write_fields
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -145,26 +145,9 @@ class Hierarchy:
         graph.add_edges_from((*pair, {"edges": edges}) for pair, edges in self.feeds.items())
         return graph
 
-    def unit_graph(self) -> nx.DiGraph[Unit]:
-        """Return the units as a graph: nodes (layer, unit) with their `module`, None for unused ones."""
-        graph: nx.DiGraph[Unit] = nx.DiGraph()
-        for layer, row in enumerate(self.membership):
-            for unit, module in enumerate(row.tolist()):
-                graph.add_node((layer, unit), module=module if module >= 0 else None)
-        for layer, edges in enumerate(self.connections):
-            graph.add_edges_from(
-                ((layer, before), (layer + 1, after)) for after, before in np.argwhere(edges).tolist()
-            )
-        return graph
-
     def to_json(self) -> str:
         """Return the hierarchy as JSON text, from which `from_json` makes an equal one."""
-        return write_fields(
-            HierarchyFields(
-                connections=self.connections, layers=self.layers, modules=self.modules, unused=self.unused,
-                clusterings=self.clusterings,
-            )
-        )  # fmt: skip
+        return write_fields(self)
 
     @classmethod
     def from_json(cls, text: str) -> Hierarchy:

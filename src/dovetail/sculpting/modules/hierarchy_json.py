@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import asdict
 from itertools import pairwise
-from typing import TYPE_CHECKING, TypedDict, TypeVar, get_args
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import numpy as np
+from pydantic import BaseModel, Field, NonNegativeInt, PositiveInt
 
 from ...errors import FileFormatError
-from ...io.fields import number, parse, refuse_newer, take, whole
-from ..settings import Score
-from .agglomerate import LayerClustering, SeparabilityTest
+from ...io.fields import parse, read_as, refuse_newer
+from .agglomerate import LayerClustering
 from .reach import Edges, used_units
 
 if TYPE_CHECKING:
-    from .hierarchy import Unit
+    from .hierarchy import Hierarchy, Unit
 
 SCHEMA = "dovetail.hierarchy/1"
 
@@ -29,20 +30,19 @@ MOST_MISSING = 1000
 """Units that may be neither in a cluster nor unused before the sizes themselves are not believed."""
 
 
-class HierarchyFields(TypedDict):
-    """What a `Hierarchy` is made from."""
+class HierarchyFile(BaseModel):
+    """What the text holds; ``connections`` are, for each unit after the inputs, the units before it that feed it."""
 
-    connections: tuple[Edges, ...]
-    layers: tuple[tuple[frozenset[int], ...], ...]
-    modules: tuple[frozenset[Unit], ...]
-    unused: frozenset[Unit]
+    sizes: Annotated[list[PositiveInt], Field(min_length=2)]
+    connections: list[list[list[NonNegativeInt]]]
+    layers: list[list[list[NonNegativeInt]]]
+    modules: list[list[tuple[NonNegativeInt, NonNegativeInt]]]
+    unused: list[tuple[NonNegativeInt, NonNegativeInt]]
     clusterings: tuple[LayerClustering, ...]
 
 
-def write_fields(hierarchy: HierarchyFields) -> str:
-    """Return the fields of a hierarchy as JSON.
-
-    ``connections`` lists for each layer after the inputs, and each of its units, the units before it that feed it.
+def write_fields(hierarchy: Hierarchy) -> str:
+    """Return a hierarchy as JSON.
 
     Examples
     --------
@@ -52,29 +52,17 @@ def write_fields(hierarchy: HierarchyFields) -> str:
     """
     content = {
         "schema": SCHEMA,
-        "sizes": _sizes(hierarchy),
-        "connections": [
-            [np.flatnonzero(row).tolist() for row in edges] for edges in hierarchy["connections"]
-        ],
-        "layers": [[sorted(cluster) for cluster in clusters] for clusters in hierarchy["layers"]],
-        "modules": [sorted(module) for module in hierarchy["modules"]],
-        "unused": sorted(hierarchy["unused"]),
-        "clusterings": [
-            {
-                "metric": {str(count): value for count, value in clustering.metric.items()},
-                "chosen": clustering.chosen,
-                "best": clustering.best,
-                "tests": [vars(test) for test in clustering.tests],
-                "tied": clustering.tied,
-                "score": clustering.score,
-            }
-            for clustering in hierarchy["clusterings"]
-        ],
+        "sizes": hierarchy.sizes,
+        "connections": [[np.flatnonzero(row).tolist() for row in edges] for edges in hierarchy.connections],
+        "layers": [[sorted(cluster) for cluster in clusters] for clusters in hierarchy.layers],
+        "modules": [sorted(module) for module in hierarchy.modules],
+        "unused": sorted(hierarchy.unused),
+        "clusterings": [asdict(clustering) for clustering in hierarchy.clusterings],
     }
     return json.dumps(content)
 
 
-def read_fields(text: str) -> HierarchyFields:
+def read_fields(text: str) -> dict[str, Any]:
     """Return the fields of the hierarchy that a JSON text holds.
 
     Raises
@@ -95,138 +83,97 @@ def read_fields(text: str) -> HierarchyFields:
     if isinstance(content, dict):
         refuse_newer(content, SCHEMA)
     schema = content.get("schema") if isinstance(content, dict) else None
-    if not isinstance(content, dict) or schema != SCHEMA:
+    if schema != SCHEMA:
         raise FileFormatError(f"not a hierarchy: its schema is {schema!r:.40}, not {SCHEMA!r}")
     try:
-        return _fields(content)
+        file = read_as(HierarchyFile, text)
+        fields = {
+            "connections": _connections(file),
+            "layers": tuple(
+                tuple(frozenset(_numbers(cluster, size)) for cluster in clusters)
+                for clusters, size in zip(file.layers, file.sizes, strict=True)
+            ),
+            "modules": tuple(frozenset(_units(module, file.sizes)) for module in file.modules),
+            "unused": frozenset(_units(file.unused, file.sizes)),
+            "clusterings": file.clusterings,
+        }
+        _check(file.sizes, **fields)
+        return fields
     except FileFormatError as error:
         raise FileFormatError(f"this hierarchy is damaged or was altered: {error}") from error
 
 
-def _sizes(hierarchy: HierarchyFields) -> list[int]:
-    connections = hierarchy["connections"]
-    return [connections[0].shape[1], *map(len, connections)]
-
-
-def _fields(content: Mapping[str, object]) -> HierarchyFields:
-    connections = _connections(content)
-    sizes = [connections[0].shape[1], *map(len, connections)]
-    layers = tuple(
-        tuple(frozenset(_numbers(cluster, size)) for cluster in _list(clusters, "a layer"))
-        for clusters, size in zip(take(content, "layers", list, len(sizes)), sizes, strict=True)
-    )
-    modules = tuple(frozenset(_units(module, sizes)) for module in take(content, "modules", list))
-    unused = frozenset(_units(content.get("unused"), sizes))
-    clusterings = tuple(_clustering(entry) for entry in take(content, "clusterings", list))
-    hierarchy: HierarchyFields = {
-        "connections": connections, "layers": layers, "modules": modules, "unused": unused,
-        "clusterings": clusterings,
-    }  # fmt: skip
-    _check(hierarchy)
-    return hierarchy
-
-
-def _connections(content: Mapping[str, object]) -> tuple[Edges, ...]:
-    sizes = [whole(size) for size in take(content, "sizes", list)]
-    if len(sizes) < 2 or 0 in sizes:
-        raise FileFormatError(f"layers of {sizes!r:.80} units")
+def _connections(file: HierarchyFile) -> tuple[Edges, ...]:
+    sizes = file.sizes
+    found = [len(rows) for rows in file.connections]
+    # What is allocated is bounded by how many units the text names, whatever sizes it claims.
+    named = sum(len(cluster) for clusters in file.layers for cluster in clusters) + len(file.unused)
     edges_in_all = sum(before * after for before, after in pairwise(sizes))
-    too_large = edges_in_all > MOST_EDGES or sum(sizes) > _listed(content) + MOST_MISSING
-    found = []
-    layers = take(content, "connections", list, len(sizes) - 1)
-    for (before, after), rows in zip(pairwise(sizes), layers, strict=True):
-        if len(_list(rows, "connections")) != after or too_large:
-            raise FileFormatError(f"connections of {len(rows)} units to {before} in a layer of {after}")
+    too_large = edges_in_all > MOST_EDGES or sum(sizes) > named + MOST_MISSING
+    if found != sizes[1:] or len(file.layers) != len(sizes) or too_large:
+        raise FileFormatError(
+            f"connections of {found!r:.80} units, clusters of {len(file.layers)} layers and {named} units in layers of "
+            f"{sizes!r:.80}"
+        )
+    connections = []
+    for rows, (before, after) in zip(file.connections, pairwise(sizes), strict=True):
         edges = np.zeros((after, before), bool)
         for unit, row in enumerate(rows):
             edges[unit, _numbers(row, before)] = True
         edges.setflags(write=False)
-        found.append(edges)
-    return tuple(found)
+        connections.append(edges)
+    return tuple(connections)
 
 
-def _listed(content: Mapping[str, object]) -> int:
-    """Return how many units a text names: it bounds what is allocated for a text of its length."""
-    clusters = [cluster for layer in take(content, "layers", list) for cluster in _list(layer, "a layer")]
-    return sum(len(_list(units, "a set of units")) for units in (*clusters, content.get("unused")))
-
-
-def _check(hierarchy: HierarchyFields) -> None:
+def _check(
+    sizes: Sequence[int],
+    connections: Sequence[Edges],
+    layers: Sequence[Sequence[frozenset[int]]],
+    modules: Sequence[frozenset[Unit]],
+    unused: frozenset[Unit],
+    clusterings: Sequence[LayerClustering],
+) -> None:
     """Refuse clusters and modules that do not divide up the used units."""
-    numbers = enumerate(used_units(hierarchy["connections"]))
-    used = [(layer, unit) for layer, units in numbers for unit in units.tolist()]
-    everything = {(layer, unit) for layer, size in enumerate(_sizes(hierarchy)) for unit in range(size)}
-    if hierarchy["unused"] != everything.difference(used):
+    used = [(layer, unit) for layer, units in enumerate(used_units(connections)) for unit in units.tolist()]
+    everything = {(layer, unit) for layer, size in enumerate(sizes) for unit in range(size)}
+    if unused != everything.difference(used):
         raise FileFormatError("its unused units are not those without a path from an input or to an output")
     clusters = [
         frozenset((layer, unit) for unit in cluster)
-        for layer, found in enumerate(hierarchy["layers"])
+        for layer, found in enumerate(layers)
         for cluster in found
     ]
-    for what, groups in (("clusters", clusters), ("modules", list(hierarchy["modules"]))):
+    for what, groups in (("clusters", clusters), ("modules", list(modules))):
         if sorted(unit for group in groups for unit in group) != used or not all(groups):
             raise FileFormatError(f"its {what} do not hold every used unit once")
         if groups != sorted(groups, key=min):
             raise FileFormatError(f"its {what} are not in the order of their first units")
-    module_of = {unit: number for number, module in enumerate(hierarchy["modules"]) for unit in module}
+    module_of = {unit: number for number, module in enumerate(modules) for unit in module}
     if any(len({module_of[unit] for unit in cluster}) > 1 for cluster in clusters):
         raise FileFormatError("a cluster is spread over several modules")
-    counts = [clustering.chosen for clustering in hierarchy["clusterings"]]
-    if counts and counts != [len(found) for found in hierarchy["layers"]]:
+    counts = [clustering.chosen for clustering in clusterings]
+    if counts and counts != [len(found) for found in layers]:
         raise FileFormatError(f"its layers were put into {counts} clusters, but have others")
+    for clustering in clusterings:
+        if clustering.best is not None and clustering.best not in clustering.metric:
+            raise FileFormatError(f"its best number of clusters, {clustering.best}, has no score")
 
 
-def _clustering(entry: object) -> LayerClustering:
-    if not isinstance(entry, dict):
-        raise FileFormatError(f"{entry!r:.40} where the clustering of a layer should be")
-    metric = {}
-    for count, value in take(entry, "metric", dict).items():
-        if not (count.isascii() and count.isdigit() and len(count) < 10):
-            raise FileFormatError(f"{count!r:.40} where a number of clusters should be")
-        metric[int(count)] = number(value)
-    best = entry.get("best")
-    if best is not None and whole(best) not in metric:
-        raise FileFormatError(f"its best number of clusters, {best}, has no score")
-    tests = tuple(_test(test) for test in take(entry, "tests", list))
-    tied, score = take(entry, "tied", bool), take(entry, "score", str)
-    if score not in get_args(Score):
-        raise FileFormatError(f"unknown score {score!r:.40}")
-    return LayerClustering(metric, whole(entry.get("chosen")), best, tests, tied, score)
-
-
-def _test(entry: object) -> SeparabilityTest:
-    if not isinstance(entry, dict) or entry.get("kind") not in ("separate", "single"):
-        raise FileFormatError(f"{entry!r:.40} where a separability test should be")
-    numbers = (number(entry.get(name)) for name in ("shared", "expected", "score"))
-    return SeparabilityTest(entry["kind"], take(entry, "positive", bool), *numbers)
-
-
-def _units(value: object, sizes: Sequence[int]) -> list[Unit]:
-    found = []
-    for pair in _list(value, "a set of units"):
-        layer, unit = (whole(number) for number in _list(pair, "a unit", 2))
+def _units(units: list[Unit], sizes: Sequence[int]) -> list[Unit]:
+    for layer, unit in units:
         if layer >= len(sizes) or unit >= sizes[layer]:
-            raise FileFormatError(
-                f"unit {unit} of layer {layer}, in a network of {'-'.join(map(str, sizes))}"
-            )
-        found.append((layer, unit))
-    return _distinct(found)
+            network = "-".join(map(str, sizes))
+            raise FileFormatError(f"unit {unit} of layer {layer}, in a network of {network}")
+    return _distinct(units)
 
 
-def _numbers(value: object, size: int) -> list[int]:
-    found = [whole(number) for number in _list(value, "a set of units")]
-    if any(number >= size for number in found):
-        raise FileFormatError(f"unit {max(found)} in a layer of {size}")
-    return _distinct(found)
+def _numbers(units: list[int], size: int) -> list[int]:
+    if max(units, default=0) >= size:
+        raise FileFormatError(f"unit {max(units)} in a layer of {size}")
+    return _distinct(units)
 
 
 def _distinct(units: list[Value]) -> list[Value]:
     if len(set(units)) < len(units):
         raise FileFormatError(f"a unit is named twice in {units!r:.40}")
     return units
-
-
-def _list(value: object, what: str, length: int | None = None) -> list[object]:
-    if not isinstance(value, list) or (length is not None and len(value) != length):
-        raise FileFormatError(f"{value!r:.40} where {what} should be")
-    return value
