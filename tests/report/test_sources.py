@@ -112,7 +112,7 @@ def test_damaged_files_are_named(
     content = json.loads((audit_folder / "audit.json").read_text())
     content["clusterability"]["composition"][0][0] = "<b>"
     file.write_text(json.dumps(content))
-    with pytest.raises(FileFormatError, match="whole number"):
+    with pytest.raises(FileFormatError, match="valid integer"):
         open_source(file)
     run = shutil.copytree(run_folder, tmp_path / "run")
     (run / "config.yaml").write_text('recipe: "unheard-of"\nscale: "smoke"\n')

@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
+from pydantic import AliasPath, BaseModel, ConfigDict, Field, FiniteFloat, NonNegativeInt, PositiveInt
 
 from ..errors import FileFormatError
-from ..io.fields import number, parse, refuse_newer, take, whole
+from ..io.fields import parse, read_as, refuse_newer, take
 from .audit import SCHEMA
 from .lesions import SCHEMA as LESIONS_SCHEMA
 from .null import Null, verdict
 
 
-@dataclass(frozen=True)
-class SavedAudit:
+class AuditedLayer(NamedTuple):
+    """Name and size of a layer."""
+
+    name: str
+    size: NonNegativeInt
+
+
+def _in(*path: str, **options: Any) -> Any:
+    """Return a field that stands deeper in the file: among what the audit found, or elsewhere."""
+    return Field(validation_alias=AliasPath(*path), **options)
+
+
+class SavedAudit(BaseModel):
     """What an audit found, as its file has it.
 
     Attributes
@@ -46,36 +59,47 @@ class SavedAudit:
         Which weights were read as layers, where they came from a file.
     sorted_by_name : bool
         Whether these were put in order by their names.
-    settings : dict
-        How it was made.
     lesions : list of dict
         What became of the network without each cluster; empty where that was not measured.
-    measured : dict
-        What the lesions were measured on.
     made : dict
         Versions, hardware and time; empty for audits of earlier versions.
     content : dict
         All that the file holds.
     """
 
-    checkpoint: str
-    ncut: float
-    copies: list[float]
-    k: int
-    composition: list[list[int]]
-    layers: list[tuple[str, int]]
-    components: int
-    eigenvalues: list[float]
-    ncuts: list[float]
-    agreement: float | None
-    warnings: list[str]
-    layers_read: list[str] | None
-    sorted_by_name: bool
-    settings: dict[str, object]
-    lesions: list[dict[str, object]]
-    measured: dict[str, object]
-    made: dict[str, object]
-    content: dict[str, object]
+    model_config = ConfigDict(frozen=True)
+
+    checkpoint: str = "a network"
+    ncut: FiniteFloat = _in("clusterability", "ncut")
+    copies: list[FiniteFloat] = _in("clusterability", "null")
+    k: PositiveInt = _in("clusterability", "k")
+    composition: list[list[NonNegativeInt]] = _in("clusterability", "composition")
+    layers: list[AuditedLayer] = _in("clusterability", "groups", min_length=1)
+    components: NonNegativeInt = _in("clusterability", "components")
+    eigenvalues: list[FiniteFloat] = _in("clusterability", "eigenvalues")
+    ncuts: list[FiniteFloat] = _in("clusterability", "stability", "ncuts")
+    agreement: FiniteFloat | None = _in("clusterability", "stability", "agreement", default=None)
+    warnings: list[str] = _in("clusterability", "warnings")
+    layers_read: list[str] | None = None
+    sorted_by_name: bool = False
+    lesions: list[dict[str, Any]] = _in("lesions", "clusters", default=[])
+    made: dict[str, Any] = {}
+    content: dict[str, Any] = {}
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """How it was made."""
+        found = self.content["clusterability"]
+        return {
+            **{name: self.content.get(name) for name in ("checkpoint", "weights", "layers_read")},
+            **{name: found.get(name) for name in ("method", "k", "shuffle", "seed", "components")},
+        }
+
+    @property
+    def measured(self) -> dict[str, Any]:
+        """What the lesions were measured on; empty where they were not."""
+        names = ("data", "samples", "accuracy", "classes", "assumed", "seed") if self.lesions else ()
+        return {name: self.content["lesions"].get(name) for name in names}
 
     @property
     def null(self) -> Null:
@@ -118,53 +142,15 @@ def audit_of(content: object) -> SavedAudit:
     if not isinstance(content, dict):
         raise FileFormatError("it is not a JSON object")
     found = take(content, "clusterability", dict)
-    made = content.get("made")
-    made = made if isinstance(made, dict) else {}
-    refuse_newer({**made, **found}, SCHEMA)
+    writer, lesions = (
+        {} if content.get(name) is None else take(content, name, dict) for name in ("made", "lesions")
+    )
+    refuse_newer({**writer, **found}, SCHEMA)
+    refuse_newer({**writer, **lesions}, LESIONS_SCHEMA)
     if found.get("schema") != SCHEMA:
         raise FileFormatError(f"its schema is {found.get('schema')!r:.40}, not {SCHEMA!r}")
-    layers = [(take(group, "name", str), whole(group.get("size"))) for group in _objects(found, "groups")]
-    k = whole(found.get("k"))
-    if not k or not layers:
-        raise FileFormatError("it has no clusters, or no layers")
-    rows = take(found, "composition", list, k)
-    stability = take(found, "stability", dict)
-    agreement = stability.get("agreement")
-    layers_read = content.get("layers_read")
-    lesions = content.get("lesions")
-    lesions = lesions if isinstance(lesions, dict) else {}
-    refuse_newer({**made, **lesions}, LESIONS_SCHEMA)
-    return SavedAudit(
-        str(content.get("checkpoint", "a network")),
-        number(found.get("ncut")),
-        [number(value) for value in take(found, "null", list)],
-        k,
-        [[whole(count) for count in take({"row": row}, "row", list, len(layers))] for row in rows],
-        layers,
-        whole(found.get("components")),
-        [number(value) for value in take(found, "eigenvalues", list)],
-        [number(value) for value in take(stability, "ncuts", list)],
-        None if agreement is None else number(agreement),
-        [str(warning) for warning in take(found, "warnings", list)],
-        [str(name) for name in layers_read] if isinstance(layers_read, list) else None,
-        content.get("sorted_by_name") is True,
-        {
-            **{name: content.get(name) for name in ("checkpoint", "weights", "layers_read")},
-            **{name: found.get(name) for name in ("method", "k", "shuffle", "seed", "components")},
-        },
-        _objects(lesions, "clusters") if lesions else [],
-        {
-            name: lesions.get(name)
-            for name in ("data", "samples", "accuracy", "classes", "assumed", "seed")
-            if lesions
-        },
-        made,
-        content,
-    )
-
-
-def _objects(content: dict[str, object], key: str) -> list[dict[str, object]]:
-    found = take(content, key, list)
-    if not all(isinstance(entry, dict) for entry in found):
-        raise FileFormatError(f"its {key!r} should be a list of objects")
-    return found
+    audit = read_as(SavedAudit, json.dumps(content))
+    shape = {(audit.k, len(audit.layers))}
+    if {(len(audit.composition), len(row)) for row in audit.composition} != shape:
+        raise FileFormatError("its composition is not that of its clusters and layers")
+    return audit.model_copy(update={"content": content})
