@@ -112,8 +112,8 @@ def run_search(stack: Perceptrons, seeds: list[int], steps: list[float], kind: s
     problem = xor_problem()
     proposal = UnitProposal(problem.val) if kind == "units" else EdgeProposal()
     return search(
-        stack, seeds, torch.tensor(steps, dtype=torch.float64), proposal, phase=kind, train=problem.train,
-        val=problem.val, how=HOW, allowed=torch.zeros(len(stack), dtype=torch.int64), stream=7,
+        stack, seeds, torch.tensor(steps, dtype=torch.float64), proposal, phase=kind, problem=problem,
+        how=HOW, allowed=torch.zeros(len(stack), dtype=torch.int64), stream=7,
         on_round=lambda *_: None,
     )  # fmt: skip
 

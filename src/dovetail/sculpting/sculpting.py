@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -12,7 +13,8 @@ from torch import Tensor, nn
 from ..nets import NetBuilder
 from ..population import Adam
 from ..population.checks import check_device, check_seeds
-from .pruning.grid import Searches, SearchProgress, search_grid
+from ..population.progress import ProgressBar
+from .pruning.grid import Searches, search_grid
 from .pruning.perceptrons import Perceptrons
 from .pruning.problem import Problem, Task, problem_of
 from .pruning.repeated_trainer import TrainingSettings
@@ -95,8 +97,8 @@ def sculpt(
     >>> sculpture.outcome, sculpture.accuracy, sculpture.density < 0.2
     ('sculpted', 1.0, True)
     """
-    settings = SculptSettings.from_arguments(locals())
-    return _sculpted(task, [seed], settings, network, device, progress)[0]
+    settings = SculptSettings.from_arguments(locals()).model_dump()
+    return sculpt_seeds(task, seeds=[seed], network=network, device=device, progress=progress, **settings)[0]
 
 
 def sculpt_seeds(
@@ -147,17 +149,6 @@ def sculpt_seeds(
     [0, 1]
     """
     settings = SculptSettings.from_arguments(locals())
-    return _sculpted(task, seeds, settings, network, device, progress)
-
-
-def _sculpted(
-    task: Task,
-    seeds: Sequence[int],
-    settings: SculptSettings,
-    network: nn.Module | None,
-    device: torch.device | str | None,
-    progress: bool,
-) -> list[Sculpture]:
     seeds, device = check_seeds(seeds), check_device(device)
     problem = problem_of(task)
     if network is None:
@@ -167,21 +158,23 @@ def _sculpted(
         stack = read_network(network, problem).repeated(len(seeds)).to(device, problem.dtype)
         build = builder_of(stack.widths)
     settings = settings.for_problem(problem, stack.widths[1:-1])
-    assert settings.epochs is not None  # everything is filled in now
-    assert settings.batch_size is not None
-    assert settings.lr is not None
-    assert settings.noise is not None
-    problem = replace(problem, threshold=settings.threshold, noise=settings.noise)
-    how = TrainingSettings(
-        settings.epochs,
-        min(settings.batch_size, len(problem.train)),
-        Adam(lr=settings.lr, weight_decay=settings.weight_decay),
-        settings.noise,
-    )
-    with SearchProgress(len(seeds), len(settings.unit_steps), len(settings.edge_steps), show=progress) as bar:
+    filled = settings.model_dump()
+    problem = replace(problem, threshold=filled["threshold"], noise=filled["noise"])
+    optimizer = Adam(lr=filled["lr"], weight_decay=filled["weight_decay"])
+    batch_size = min(filled["batch_size"], len(problem.train))
+    how = TrainingSettings(filled["epochs"], batch_size, optimizer, filled["noise"])
+    units, edges = len(settings.unit_steps), len(settings.edge_steps)
+    total = len(seeds) * (units + max(units, 1) * edges)
+    done: Counter[str] = Counter()
+    with ProgressBar("sculpting", total, show=progress, unit="networks") as bar:
+
+        def show(phase: str, members: int, ended: int) -> None:
+            done[phase] += ended
+            bar.advance(ended, f"{phase}: {done[phase]} of {members} networks done")
+
         searches = search_grid(
             stack, seeds, problem.to(device), how, unit_steps=settings.unit_steps, edge_steps=settings.edge_steps,
-            trained=network is not None, on_round=bar.advance,
+            trained=network is not None, on_round=show,
         )  # fmt: skip
     return [make_sculpture(searches, place, problem, seeds, build, settings) for place in range(len(seeds))]
 

@@ -9,19 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from types import TracebackType
+from functools import partial
 
 import torch
 from torch import Tensor
 
-from ...data.dataset import Split
 from ...population.memory import free_memory
-from ...population.progress import ProgressBar
 from .compact import Compact
 from .perceptrons import Perceptrons
 from .problem import Problem
 from .proposals import EdgeProposal, Proposal, UnitProposal
-from .repeated_trainer import RepeatedTrainer, TrainingSettings
+from .repeated_trainer import RepeatedTrainer, TrainingSettings, measured
 from .search import Accepted, search
 
 DENSE_TRIES = 10
@@ -93,7 +91,7 @@ def search_grid(
     trained : bool
         Whether the networks are trained already.
     on_round : callable
-        Called with the phase, how many of its members have just ended, and how many it has.
+        Called with the phase, how many members it has, and how many of them have just ended.
     """
     device = networks.values.device
     wrong, loss = _train_dense(networks, list(seeds), problem, how, trained=trained)
@@ -120,10 +118,15 @@ def search_grid(
         first = torch.tensor(sizes, dtype=torch.float64, device=device).repeat(len(of_seed))
         of_seed = of_seed[forks]
         members = members.select(forks)
-        accepted = _in_batches(
-            members, [seeds[place] for place in of_seed.tolist()], first, proposal, phase, problem, how,
-            allowed[of_seed], on_round,
-        )  # fmt: skip
+        accepted: list[list[Accepted]] = []
+        for places in torch.arange(len(members), device=device).split(members_at_once(members, problem, how)):
+            found = search(
+                members.select(places), [seeds[place] for place in of_seed[places].tolist()], first[places], proposal,
+                phase=phase, problem=problem, how=how, allowed=allowed[of_seed[places]], stream=_STREAMS[phase],
+                on_round=partial(on_round, phase, len(members)),
+            )  # fmt: skip
+            members.values[places], members.kept[places] = found.networks.values, found.networks.kept
+            accepted += found.steps
         steps = [steps[fork] + more for fork, more in zip(forks.tolist(), accepted, strict=True)]
     return Searches(members, steps, learned.tolist(), networks, wrong.tolist(), allowed.tolist())
 
@@ -160,7 +163,7 @@ def _train_dense(
     networks: Perceptrons, seeds: list[int], problem: Problem, how: TrainingSettings, *, trained: bool
 ) -> tuple[Tensor, Tensor]:
     """Train until all do the task, or have tried often enough; return errors and losses."""
-    wrong, loss = RepeatedTrainer(networks, seeds, problem.train, problem.val, how).measure()
+    wrong, loss = measured(networks, problem.val)
     waiting = torch.arange(len(networks), device=wrong.device)
     enough = -1 if problem.threshold is None else errors_allowed(problem.threshold, problem.answers)
     if trained:
@@ -183,68 +186,11 @@ def _train_dense(
     return wrong, loss
 
 
-def _in_batches(
-    networks: Perceptrons,
-    seeds: list[int],
-    steps: Tensor,
-    proposal: Proposal,
-    phase: str,
-    problem: Problem,
-    how: TrainingSettings,
-    allowed: Tensor,
-    on_round: Callable[[str, int, int], None],
-) -> list[list[Accepted]]:
-    """Search with as many members at once as memory holds, changing them in place; return what each accepted."""
-    most = members_at_once(networks, problem.train, how)
-    steps_of_each: list[list[Accepted]] = []
-    for places in torch.arange(len(networks), device=steps.device).split(most):
-        found = search(
-            networks.select(places), [seeds[place] for place in places.tolist()], steps[places], proposal, phase=phase,
-            train=problem.train, val=problem.val, how=how, allowed=allowed[places], stream=_STREAMS[phase],
-            on_round=lambda ended: on_round(phase, ended, len(networks)),
-        )  # fmt: skip
-        networks.values[places], networks.kept[places] = found.networks.values, found.networks.kept
-        steps_of_each += found.steps
-    return steps_of_each
-
-
-def members_at_once(networks: Perceptrons, train: Split, how: TrainingSettings) -> int:
+def members_at_once(networks: Perceptrons, problem: Problem, how: TrainingSettings) -> int:
     """Return how many members to prune together: half of what is free on a GPU, always as many on a CPU."""
-    numbers = _ROWS * networks.values.shape[1] + how.batch_size * (
-        3 * sum(networks.widths) + train.x.shape[1]
-    )
+    in_batch = how.batch_size * (3 * sum(networks.widths) + problem.inputs)
+    numbers = _ROWS * networks.values.shape[1] + in_batch
     bytes_each = networks.values.element_size() * numbers
     device = networks.values.device
     budget = free_memory(device) // 2 if device.type == "cuda" else _CPU_BYTES
     return max(1, budget // bytes_each)
-
-
-class SearchProgress:
-    """Shows the phase, and how many networks have ended and go on.
-
-    Parameters
-    ----------
-    seeds, unit_steps, edge_steps : int
-        How many there are; 0 steps for a phase that is left out.
-    show : bool
-        Whether to show anything.
-    """
-
-    def __init__(self, seeds: int, unit_steps: int, edge_steps: int, *, show: bool) -> None:
-        units, edges = seeds * unit_steps, seeds * max(unit_steps, 1) * edge_steps
-        self._bar = ProgressBar("sculpting", units + edges, show=show, unit="networks")
-        self._ended: dict[str, int] = {}
-
-    def __enter__(self) -> SearchProgress:
-        self._bar.__enter__()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._bar.__exit__(kind, error, trace)
-
-    def advance(self, phase: str, ended: int, members: int) -> None:
-        """Count the networks of a phase that have just ended, of how many it has."""
-        self._ended[phase] = self._ended.get(phase, 0) + ended
-        self._bar.advance(ended, f"{phase}: {self._ended[phase]} of {members} networks done")

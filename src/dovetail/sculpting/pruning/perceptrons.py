@@ -104,6 +104,10 @@ class Perceptrons:
         """Return copies of some members."""
         return replace(self, values=self.values[members], kept=self.kept[members])
 
+    def copy(self) -> Perceptrons:
+        """Return a copy of all members."""
+        return replace(self, values=self.values.clone(), kept=self.kept.clone())
+
     def repeated(self, times: int) -> Perceptrons:
         """Return every member several times."""
         return self.select(torch.arange(len(self), device=self.values.device).repeat_interleave(times))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -42,8 +43,7 @@ class TrainingSettings:
     noise: float = 0.0
 
 
-@dataclass(frozen=True)
-class Best:
+class Best(NamedTuple):
     """What each member scored on the validation split in its best epoch.
 
     Attributes
@@ -124,11 +124,6 @@ class RepeatedTrainer:
             self._run_epoch()
         stack.values.copy_(self._kept_values)
         return Best(self._wrong.clone(), self._loss.clone())
-
-    @torch.no_grad()
-    def measure(self) -> tuple[Tensor, Tensor]:
-        """Return how many errors all members make on ``val`` as they are, and their mean losses."""
-        return measured(self.stack, self._val)
 
     def close(self) -> None:
         """Give the captured graph and its memory back now; it holds this object, and this object holds it."""

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import count
 
 import torch
 from torch import Tensor
 
-from ...data.dataset import Split
 from .compact import Compact
 from .perceptrons import Perceptrons
+from .problem import Problem
 from .proposals import Proposal
 from .repeated_trainer import RepeatedTrainer, TrainingSettings
 
@@ -59,16 +60,13 @@ class Found:
         The last accepted networks at their original size.
     steps : list of list of Accepted
         The accepted steps of each member.
-    rounds : int
-        Trainings of the member that took most.
     trainings : int
         Trainings of all members together.
     """
 
     networks: Perceptrons
     steps: list[list[Accepted]]
-    rounds: int
-    trainings: int
+    trainings: int = 0
 
 
 @dataclass
@@ -102,8 +100,7 @@ def search(
     proposal: Proposal,
     *,
     phase: str,
-    train: Split,
-    val: Split,
+    problem: Problem,
     how: TrainingSettings,
     allowed: Tensor,
     stream: int,
@@ -123,10 +120,12 @@ def search(
         What to prune.
     phase : str
         Its name in the record.
-    train, val, how
+    problem : Problem
+        What to train and to validate on.
+    how : TrainingSettings
         As in `RepeatedTrainer`.
     allowed : Tensor
-        How many errors on ``val`` each member may make.
+        How many errors in validation each member may make.
     stream : int
         The random stream of the first round; the next round takes the next one.
     on_round : callable
@@ -139,21 +138,25 @@ def search(
         torch.arange(len(networks), device=device), whole, proposal.gone(whole), steps.to(device).clamp(min=smallest),
         seeds,
     )  # fmt: skip
-    found = Found(networks.select(walk.numbers), [[] for _ in seeds], 0, 0)
+    found = Found(networks.select(walk.numbers), [[] for _ in seeds])
     trainer: RepeatedTrainer | None = None
-    while len(walk.numbers):
-        found.rounds += 1
+    for number in count(1):
+        if not len(walk.numbers):
+            break
         found.trainings += int((~walk.ended).sum())
         if trainer is None:
             walk.accepted = walk.accepted.tightened()
-            trainer = RepeatedTrainer(_copy(walk.accepted.stack), walk.seeds, train, val, how)
+            trainer = RepeatedTrainer(walk.accepted.stack.copy(), walk.seeds, problem.train, problem.val, how)
         shares = (walk.shares + walk.steps).clamp(max=1)
         trainer.stack.values.copy_(walk.accepted.stack.values)
         trainer.stack.kept.copy_(proposal(walk.accepted, shares))
-        best = trainer.train(stream + found.rounds)
+        best = trainer.train(stream + number)
         done = (best.wrong <= allowed[walk.numbers]) & ~walk.ended
         _accept(walk, trainer.stack, done, shares)
-        _record(found, walk, done, phase, best.wrong, best.loss)
+        columns = [walk.numbers, done, walk.accepted.units_left(), walk.accepted.edges_left(), *best]
+        for member, accepted, *left in zip(*(column.tolist() for column in columns), strict=True):
+            if accepted:
+                found.steps[member].append(Accepted(phase, number, *left))
         ending = torch.where(done, walk.shares >= 1, walk.steps <= smallest) & ~walk.ended
         walk.steps = torch.where(done, walk.steps, (walk.steps / 2).clamp(min=smallest))
         _put_away(found, walk, ending)
@@ -166,23 +169,11 @@ def search(
     return found
 
 
-def _copy(stack: Perceptrons) -> Perceptrons:
-    return Perceptrons(stack.widths, stack.values.clone(), stack.kept.clone(), stack.head)
-
-
 def _accept(walk: _Walk, trained: Perceptrons, done: Tensor, shares: Tensor) -> None:
     stack = walk.accepted.stack
     stack.values = torch.where(done.unsqueeze(1), trained.values, stack.values)
     stack.kept = torch.where(done.unsqueeze(1), trained.kept, stack.kept)
     walk.shares = torch.where(done, shares, walk.shares)
-
-
-def _record(found: Found, walk: _Walk, done: Tensor, phase: str, wrong: Tensor, loss: Tensor) -> None:
-    units, edges = walk.accepted.units_left(), walk.accepted.edges_left()
-    columns = [column.tolist() for column in (walk.numbers, done, units, edges, wrong, loss)]
-    for number, accepted, *values in zip(*columns, strict=True):
-        if accepted:
-            found.steps[number].append(Accepted(phase, found.rounds, *values))
 
 
 def _put_away(found: Found, walk: _Walk, ended: Tensor) -> None:
