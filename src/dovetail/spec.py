@@ -6,6 +6,7 @@ Sizes, whole numbers joined by ``-``, come first where there are any; every othe
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -149,15 +150,36 @@ def share(*, zero: bool) -> Rule:
     """Return the rule for a share below 1 that may or may not be 0."""
 
     def read(value: object) -> float | None:
-        if not isinstance(value, Real) or isinstance(value, bool):
-            return None
-        try:
-            number = float(value)
-        except OverflowError:  # a whole number that no float can hold
-            return None
-        return number if (number >= 0 if zero else number > 0) and number < 1 else None
+        found = _as_float(value)
+        return found if found is not None and (found >= 0 if zero else found > 0) and found < 1 else None
 
     return Rule("a number from 0 up to, not including, 1" if zero else "a number above 0 and below 1", read)
+
+
+def number(*, above: float | None = None) -> Rule:
+    """Return the rule for a finite number, above another if that is given.
+
+    Examples
+    --------
+    >>> number(above=0).read(2), number(above=0).read(0.0)
+    (2.0, None)
+    """
+
+    def read(value: object) -> float | None:
+        found = _as_float(value)
+        return found if found is not None and (above is None or found > above) else None
+
+    return Rule("a number" if above is None else f"a number above {above:g}", read)
+
+
+def _as_float(value: object) -> float | None:
+    if not isinstance(value, Real) or isinstance(value, bool):
+        return None
+    try:
+        found = float(value)
+    except OverflowError:  # a whole number that no float can hold
+        return None
+    return found if math.isfinite(found) else None
 
 
 def choice(*choices: Value) -> Rule:

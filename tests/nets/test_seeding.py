@@ -35,7 +35,8 @@ def plainly(spec: NetSpec, shape: tuple[int, ...], outputs: int, seed: int) -> n
     init = str(options.pop("init"))
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        net = ARCHITECTURES[spec.name].build(spec.sizes, shape, outputs, **options)
+        own = {option.name: options[option.name] for option in ARCHITECTURES[spec.name].own_options}
+        net = ARCHITECTURES[spec.name].build(spec.sizes, shape, outputs, **own)
         for module in net.modules():
             if init != "default" and isinstance(module, nn.Linear | nn.Conv2d):
                 if init == "kaiming-normal":

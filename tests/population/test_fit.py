@@ -117,7 +117,7 @@ def test_a_validation_loss_that_is_no_number_is_never_the_best() -> None:
     population = Population(mlp, [0], device="cpu")
     history = population.fit(split, val, epochs=3, batch_size=20, objective=objective, progress=False)
     assert history["loss"].isnan().all()
-    assert history.best_epoch.tolist() == [-1]
+    assert history.kept_epoch.tolist() == [-1]
     assert not history.diverged.any()
     assert torch.equal(population.params["1.weight"], population.initial["1.weight"])
 
@@ -157,7 +157,7 @@ def test_members_that_are_done_leave_and_do_not_change_the_rest(monkeypatch: pyt
         epochs.append(history.epochs)
         if patience:
             assert history["loss"].isnan().sum() == (15 - history.epochs).sum()
-            waited = history.epochs - 1 - history.best_epoch
+            waited = history.epochs - 1 - history.kept_epoch
             assert ((waited == 3) | (history.epochs == 15)).all()
             # Without a step nothing gets better after the first epoch.
             assert history.epochs[2] == history.epochs[5] == 4
@@ -175,8 +175,8 @@ def test_every_member_ends_with_its_best_epoch() -> None:
     split, val = images(80), images(60, seed=1)
     population = Population(mlp, range(5), device="cpu")
     history = population.fit(split, val, epochs=20, batch_size=16, optimizer=Adam(0.03), progress=False)
-    assert torch.equal(history.best_epoch, history["loss"].argmin(0))
-    assert (history.best_epoch < 19).any()
+    assert torch.equal(history.kept_epoch, history["loss"].argmin(0))
+    assert (history.kept_epoch < 19).any()
     torch.testing.assert_close(population.evaluate(val)["loss"], history["loss"].amin(0), rtol=1e-6, atol=0)
 
     population = Population(mlp, range(5), device="cpu")
@@ -190,7 +190,7 @@ def test_without_validation_the_last_epoch_is_kept() -> None:
     split = images(80)
     population = Population(mlp, [0], device="cpu")
     history = population.fit(split, epochs=5, batch_size=16, progress=False)
-    assert history.best_epoch.tolist() == [4]
+    assert history.kept_epoch.tolist() == [4]
     assert list(history.values) == ["train_loss"]
     assert history["train_loss"][-1] < history["train_loss"][0]
 

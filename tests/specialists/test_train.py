@@ -308,3 +308,24 @@ def test_resumed_is_as_uninterrupted(net: str, tmp_path: Path) -> None:
     train(net, [0, 1], folder=tmp_path, **options)
     resumed = train(net, [0, 1, 2], folder=tmp_path, **options)
     assert list(resumed) == list(train(net, [0, 1, 2], **options))
+
+
+def test_rounds_may_end_with_the_last_epoch_and_share_one_adam() -> None:
+    options = {"sparsity": 0.9, "epochs": 16, "patience": 1, "lr": 0.1}
+    fresh, last, carried = (
+        train("mlp:32", [3, 8], **options, **more)
+        for more in ({}, {"keep": "last"}, {"keep": "last", "adam": "carried"})
+    )
+    assert any((h.kept_epoch < h.epochs - 1).any() for h in fresh.histories)
+    for team in (last, carried):
+        assert all(torch.equal(h.kept_epoch, h.epochs - 1) for h in team.histories)
+    # The first round is the same with either Adam; from the second on it is not.
+    first, second = (
+        [team.histories[round]["train_loss"].nan_to_num() for team in (last, carried)] for round in (0, 1)
+    )
+    assert torch.equal(*first)
+    assert not torch.equal(*second)
+    assert carried[0].provenance.training["adam"] == "carried"
+    # What a file says it scored is of the epoch that it holds.
+    rows = carried.histories[-1]
+    assert carried[0].provenance.metrics["loss"] == float(rows["loss"][int(rows.epochs[0]) - 1, 0])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from torch import nn
 
-from ..spec import Option, choice
+from ..spec import Option, choice, number
 from .init import INITS
 
 
@@ -41,5 +41,10 @@ class Architecture:
 
     @property
     def options(self) -> tuple[Option, ...]:
-        """All options, `init` among them, in the order in which a spec is written."""
-        return (*self.own_options, Option("init", self.default_init, choice(*INITS)))
+        """All options in the order in which a spec is written; the last three are the same for all architectures."""
+        return (
+            *self.own_options,
+            Option("init", self.default_init, choice(*INITS)),
+            Option("shift", 0.0, number()),
+            Option("scale", 1.0, number(above=0)),
+        )

@@ -12,6 +12,7 @@ from torch import nn
 
 from ..errors import ShapeError, SpecError
 from .init import initialise_
+from .layers import InputScaling, sequential
 from .spec import ARCHITECTURES, MAX_PARAMETERS, NetSpec
 
 _MAX_INPUTS = 2**24
@@ -63,7 +64,8 @@ def net_builder(spec: str | NetSpec, input_shape: Sequence[int], outputs: int) -
 
     Defaults are the papers'; so an ``mlp`` drops half of its hidden units in training and has no output bias
     unless told otherwise. Flags are false where no default is given. ``init`` is default (PyTorch's),
-    kaiming-normal or glorot-uniform.
+    kaiming-normal or glorot-uniform. Every architecture also takes ``shift`` and ``scale``: its first layer then sees
+    ``(x - shift) / scale``, such as ``mlp:512,shift=0.5,scale=0.5`` for inputs from -1 to 1 where data has 0 to 1.
 
     Parameters
     ----------
@@ -127,9 +129,15 @@ def check_seed(seed: object) -> None:
 
 def _on_meta(spec: NetSpec, input_shape: tuple[int, ...], outputs: int) -> nn.Module:
     """Return the network without values: nothing is allocated, whatever the size, and no random number is drawn."""
-    options = {name: value for name, value in spec.options if name != "init"}
+    architecture = ARCHITECTURES[spec.name]
+    options = {option.name: spec[option.name] for option in architecture.own_options}
     with torch.device("meta"):
-        net = ARCHITECTURES[spec.name].build(spec.sizes, input_shape, outputs, **options)
+        net = architecture.build(spec.sizes, input_shape, outputs, **options)
+    shift, scale = spec["shift"], spec["scale"]
+    assert isinstance(shift, float)
+    assert isinstance(scale, float)
+    if (shift, scale) != (0, 1):
+        net = sequential([("inputs", InputScaling(shift, scale)), *net.named_children()])
     return net.float()  # as data is, whatever torch.set_default_dtype says
 
 

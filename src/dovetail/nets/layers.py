@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterable
 
-from torch import nn
+from torch import Tensor, nn
 
 from ..errors import ShapeError
 
@@ -15,6 +15,29 @@ Layers = list[tuple[str, nn.Module]]
 def sequential(layers: Iterable[tuple[str, nn.Module]]) -> nn.Sequential:
     """Return named layers as one network."""
     return nn.Sequential(OrderedDict(layers))
+
+
+class InputScaling(nn.Module):
+    """Inputs as a network computes with them: ``(x - shift) / scale``.
+
+    Examples
+    --------
+    >>> import torch
+    >>> InputScaling(0.5, 0.5)(torch.tensor([0.0, 0.5, 1.0]))
+    tensor([-1.,  0.,  1.])
+    """
+
+    def __init__(self, shift: float, scale: float) -> None:
+        super().__init__()
+        self.shift, self.scale = shift, scale
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return the scaled inputs."""
+        return (x - self.shift) / self.scale
+
+    def extra_repr(self) -> str:
+        """Return both numbers, for printing."""
+        return f"shift={self.shift:g}, scale={self.scale:g}"
 
 
 def convolution(

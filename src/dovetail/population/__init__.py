@@ -10,7 +10,7 @@ from .batch_norm import recompute_batch_norm
 from .evaluate import Scores
 from .history import History
 from .objectives import bit_accuracy, bit_cross_entropy, class_accuracy, cross_entropy, squared_error
-from .optim import SGD, Adam
+from .optim import SGD, Adam, OptimizerState
 from .order import epoch_order
 from .population import Population
 from .random import Noise, member_keys
@@ -21,6 +21,7 @@ __all__ = [
     "Adam",
     "History",
     "Noise",
+    "OptimizerState",
     "Population",
     "Scores",
     "StepContext",

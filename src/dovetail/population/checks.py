@@ -12,6 +12,7 @@ from torch import Tensor
 
 from ..data.dataset import Split, Task, is_finite
 from ..errors import ShapeError, SpecError, TrainingError, unknown_name
+from .history import Keep
 from .objectives import Objective
 from .stack import Tensors
 
@@ -28,6 +29,8 @@ def check_fit(plan: FitPlan, *, batch_norm: bool, subsets: Sequence[Tensor] | No
         raise TrainingError("patience, goal and monitor need a validation split; pass val=")
     if plan.patience is not None:
         check_count("patience", plan.patience)
+    if plan.keep not in get_args(Keep):
+        raise unknown_name("epoch to keep", plan.keep, get_args(Keep))
     if plan.monitor not in {"loss", *plan.metrics}:
         raise unknown_name("score to monitor", plan.monitor, ["loss", *plan.metrics])
     if batch_norm and subsets is not None:

@@ -1,4 +1,4 @@
-"""A fit: train a stack from start to end, keep each member's best epoch, let those who are done leave.
+"""A fit: train a stack from start to end, keep each member's best or last epoch, let those who are done leave.
 
 `Fit.run` is the training loop. Everything about a fit that is the same for all members is in `FitPlan`, what each has
 its own of is in `step.Stack`, and `EarlyStopping` knows who is done.
@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from ..data.dataset import Split
 from ..errors import TrainingError, memory_is_full
 from .evaluate import Evaluator
-from .history import History
+from .history import History, Keep
 from .memory import MemberCost, evaluation_batch
 from .objectives import Objective
 from .optim import Optimizer
@@ -44,6 +44,7 @@ class FitPlan:
     optimizer: Optimizer
     metrics: Mapping[str, Objective]
     monitor: str
+    keep: Keep
     patience: int | None
     goal: float | None
     penalty: Penalty | None
@@ -138,18 +139,25 @@ def fit_in_parts(
 
 
 class Fit:
-    """Trains a stack; what is kept of each member is in `params`, `buffers` and `masks` afterwards."""
+    """Trains a stack.
+
+    What is kept of each member is in `params`, `buffers` and `masks` afterwards. Where the stack brought an optimizer's
+    state along, `state` and `steps` are what it had become when the member stopped.
+    """
 
     def __init__(
         self, network: nn.Module, stack: Stack, plan: FitPlan, cost: MemberCost, history: History
     ) -> None:
         self._network, self._plan, self._cost, self._history = network, plan, cost, history
-        stack.state = {
-            name: {k: torch.zeros_like(p) for k, p in stack.params.items()}
-            for name in plan.optimizer.state_names
-        }
-        self.members = stack.members
         everyone = torch.arange(len(stack))
+        self.state = {name: take(tensors, everyone) for name, tensors in stack.state.items()}
+        self.steps = stack.steps.clone()
+        if not stack.state:
+            stack.state = {
+                name: {k: torch.zeros_like(p) for k, p in stack.params.items()}
+                for name in plan.optimizer.state_names
+            }
+        self.members = stack.members
         self.params, self.buffers = take(stack.params, everyone), take(stack.buffers, everyone)
         self.masks = take(stack.masks, everyone)
         self._steps = 0
@@ -192,11 +200,15 @@ class Fit:
             score = latest if plan.val is None else plan.to_minimise(values[plan.monitor])
 
             better, diverged = stopping.update(self._rows, score, torch.isfinite(values["train_loss"]))
-            self._keep(better.nonzero().squeeze(1), epoch)
+            done = stopping.done[self._rows]
+            ending = live & (done | (epoch + 1 == plan.epochs))
+            kept = better if plan.keep == "best" else ending & ~diverged
+            self._keep(kept.nonzero().squeeze(1), epoch)
+            self._keep_state(ending.nonzero().squeeze(1))
             self._history.add(epoch, self._stack.members, values, live, diverged)
             bar.advance(self._step.steps_per_epoch * int(live.sum()), self._message(epoch, values, live))
 
-            staying = (~stopping.done[self._rows]).nonzero().squeeze(1)
+            staying = (~done).nonzero().squeeze(1)
             if not len(staying):
                 break
             if len(staying) <= _LEAVE_BELOW * len(self._stack) and epoch + 1 < plan.epochs:
@@ -231,7 +243,15 @@ class Fit:
                     tensor.copy_(present[name])
             else:
                 put(kept, rows, take(present, places))
-        self._history.best_epoch[stack.members[places]] = epoch
+        self._history.kept_epoch[stack.members[places]] = epoch
+
+    def _keep_state(self, places: Tensor) -> None:
+        """Keep what the optimizer has come to in these places of the stack, where anyone wants it."""
+        if self.state and len(places):
+            stack, rows = self._stack, self._rows[places]
+            for name, tensors in self.state.items():
+                put(tensors, rows, take(stack.state[name], places))
+            self.steps[rows.to(self.steps.device)] = stack.steps[places.to(stack.device)]
 
     def _message(self, epoch: int, values: dict[str, Tensor], live: Tensor) -> str:
         """Return the epoch and what the members score in the mean: the metrics, or the loss if there are none."""

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import torch
 from torch import Tensor
 
 if TYPE_CHECKING:
     import pandas as pd
+
+Keep = Literal["best", "last"]
+"""Which epoch's weights a member ends with: its best, or the last that it trained."""
 
 
 @dataclass
@@ -25,7 +28,7 @@ class History:
         each metric. NaN where a member had stopped.
     epochs : Tensor
         How many epochs each member trained.
-    best_epoch : Tensor
+    kept_epoch : Tensor
         The epoch (from 0) whose weights each member has now; -1 when no epoch had a score, so that it has those
         it started with.
     diverged : Tensor
@@ -37,7 +40,7 @@ class History:
     seeds: tuple[int, ...]
     values: dict[str, Tensor]
     epochs: Tensor
-    best_epoch: Tensor
+    kept_epoch: Tensor
     diverged: Tensor
     seconds: float = 0.0
 

@@ -2,7 +2,7 @@
 
 All are elementwise, so one call serves all members. Three rules take the same step, the fastest that applies is used:
 
-- `FusedUpdate`: torch's fused kernels, one call per run of members with equal step sizes;
+- `FusedUpdate`: torch's fused kernels, one call per run of members with equal step sizes and as many steps behind them;
 - `ElementwiseUpdate`: plain tensor operations, for members that differ in *which* steps they take;
 - `kernels.adam.KernelUpdate`: on CUDA, everything in one pass over memory, step sizes and masks included.
 
@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Protocol
 
@@ -27,7 +27,7 @@ from torch.optim.sgd import sgd
 
 from ..errors import TrainingError
 from .kernels import has_triton
-from .stack import Tensors
+from .stack import Tensors, put
 
 _BITS = {2: torch.int16, 4: torch.int32, 8: torch.int64}
 
@@ -82,6 +82,58 @@ class SGD:
 
 
 Optimizer = Adam | SGD
+
+
+@dataclass
+class OptimizerState:
+    """What an optimizer remembers of its steps, for several fits to go on with: its moments, and how many steps.
+
+    Give the same one to every fit of a procedure, and their optimizer is one.
+
+    Attributes
+    ----------
+    tensors : dict of str to dict
+        The optimizer's own tensors ``[members, ...]`` by its `state_names` and the parameter's name; empty before the
+        first fit.
+    steps : Tensor
+        How many steps each member has taken.
+
+    Examples
+    --------
+    >>> import dovetail as dt
+    >>> from dovetail.population import OptimizerState
+    >>> data, state = dt.load("digits"), OptimizerState()
+    >>> population = dt.Population(dt.net_builder("mlp:8", data.input_shape, data.outputs), seeds=[0])
+    >>> for _ in range(2):
+    ...     history = population.fit(data, epochs=1, optimizer_state=state, progress=False)
+    >>> state.steps
+    tensor([36])
+    """
+
+    tensors: dict[str, Tensors] = field(default_factory=dict)
+    steps: Tensor = field(default_factory=lambda: torch.zeros(0, dtype=torch.int64))
+
+    def begin(self, optimizer: Optimizer, params: Mapping[str, Tensor]) -> None:
+        """Fill in zeros before the first fit; refuse to go on with another optimizer or other networks."""
+        if not self.tensors:
+            self.tensors = {
+                name: {k: torch.zeros_like(p) for k, p in params.items()} for name in optimizer.state_names
+            }
+            self.steps = torch.zeros(len(next(iter(params.values()))), dtype=torch.int64)
+        shapes = {name: tensor.shape for name, tensor in params.items()}
+        if tuple(self.tensors) != optimizer.state_names or any(
+            {name: tensor.shape for name, tensor in tensors.items()} != shapes
+            for tensors in self.tensors.values()
+        ):
+            raise TrainingError(
+                "this optimizer_state is of another optimizer or of other networks; begin with OptimizerState()"
+            )
+
+    def take_back(self, members: Tensor, tensors: Mapping[str, Tensors], steps: Tensor) -> None:
+        """Take in what the state of some members has become."""
+        for name, each in tensors.items():
+            put(self.tensors[name], members, each)
+        self.steps[members] = steps.to(self.steps.device)
 
 
 def step_sizes(optimizer: Optimizer, members: int) -> list[float]:
@@ -199,8 +251,8 @@ class FusedUpdate:
 
     def __init__(self, optimizer: Optimizer, tensors: UpdateTensors) -> None:
         self._optimizer, self._tensors = optimizer, tensors
-        sizes = tensors.sizes
-        bounds = [0, *(i for i in range(1, len(sizes)) if sizes[i] != sizes[i - 1]), len(sizes)]
+        alike = list(zip(tensors.sizes, tensors.steps.tolist(), strict=True))
+        bounds = [0, *(i for i in range(1, len(alike)) if alike[i] != alike[i - 1]), len(alike)]
         self._runs = [slice(start, stop) for start, stop in pairwise(bounds)]
         # The kernels count steps themselves, in one scalar per tensor.
         self._counters = [[tensors.steps[run.start].float() for _ in tensors.params] for run in self._runs]

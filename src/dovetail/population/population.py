@@ -31,7 +31,7 @@ from .checks import (
 )
 from .evaluate import Evaluator, Scores, predict
 from .fit import Fit, FitPlan, fit_in_parts
-from .history import History
+from .history import History, Keep
 from .memory import (
     MemberCost,
     evaluated_at_once,
@@ -41,7 +41,7 @@ from .memory import (
     storage_for,
 )
 from .objectives import ACCURACIES, OBJECTIVES, Objective, task_of
-from .optim import Adam, Optimizer, step_sizes
+from .optim import Adam, Optimizer, OptimizerState, step_sizes
 from .progress import ProgressBar
 from .random import member_keys
 from .stack import Tensors, build_seeded, put, stack, take, unstack
@@ -219,6 +219,7 @@ class Population:
         epochs: int = 20,
         batch_size: int = 64,
         optimizer: Optimizer | None = None,
+        optimizer_state: OptimizerState | None = None,
         objective: Objective | None = None,
         per_member: Mapping[str, Tensor] | None = None,
         targets: Tensor | None = None,
@@ -226,6 +227,7 @@ class Population:
         subsets: Sequence[Tensor] | None = None,
         metrics: Mapping[str, Objective] | None = None,
         monitor: str = "loss",
+        keep: Keep = "best",
         patience: int | None = None,
         goal: float | None = None,
         penalty: Penalty | None = None,
@@ -235,10 +237,10 @@ class Population:
         at_once: int | None = None,
         progress: bool | str = True,
     ) -> History:
-        """Train all members from their present weights, with a fresh optimizer.
+        """Train all members from their present weights, with a fresh optimizer unless told otherwise.
 
-        Every member ends with the weights of its best epoch on ``val`` (its last epoch without ``val``). A fit
-        that is interrupted or fails leaves the members in training as they were.
+        Every member ends with the weights of its best epoch on ``val`` (of its last epoch if so asked, or without
+        ``val``). A fit that is interrupted or fails leaves the members in training as they were.
 
         Objective, metrics and penalty are traced once, on CUDA ``augment`` too: they may use tensors from
         outside, but Python values in them are fixed from then on.
@@ -257,6 +259,9 @@ class Population:
             Passes over the data, samples per step. A last, smaller batch counts like in a plain loop.
         optimizer : Adam or SGD
             Its step size may differ between members. Default: ``Adam(lr=1e-3)``.
+        optimizer_state : OptimizerState, optional
+            Go on with what the optimizer had come to in the last fit that was given this, and leave there what it
+            comes to.
         objective : callable, optional
             ``objective(logits, target, **per_member) -> [batch]``, for one network: one loss per sample (torch's losses
             give that with ``reduction="none"``). By default cross-entropy for classes, bitwise cross-entropy for bits,
@@ -273,6 +278,8 @@ class Population:
             default the accuracy where targets are classes or bits.
         monitor : str
             What decides on the best epoch: ``"loss"`` (the lowest) or a metric (the highest).
+        keep : {"best", "last"}
+            Which epoch's weights a member ends with. ``monitor`` decides on patience and goal all the same.
         patience : int, optional
             Stop a member after this many epochs without a better score. Members that are done leave the stack.
         goal : float, optional
@@ -324,7 +331,7 @@ class Population:
         )
         plan = FitPlan(
             train, val, epochs, batch_size, objective or OBJECTIVES[task], optimizer or Adam(),
-            _metrics_for(task, metrics), monitor, patience, goal, penalty, augment, after_step,
+            _metrics_for(task, metrics), monitor, keep, patience, goal, penalty, augment, after_step,
         )  # fmt: skip
         check_fit(plan, batch_norm=has_batch_norm(self._network), subsets=subsets)
         check_per_member({"the objective": plan.objective, **plan.metrics}, per_member or {}, penalty)
@@ -340,6 +347,10 @@ class Population:
             check_targets(val_targets, val, len(self), self.device),
             check_subsets(subsets, len(train), len(self), self.device),
         )
+        if optimizer_state is not None:
+            optimizer_state.begin(plan.optimizer, self.params)
+            everyone.state = optimizer_state.tensors
+            everyone.steps = optimizer_state.steps.to(self.device)
         cost = self._cost(train.x)
         if val is not None:
             self._cost(val.x)  # proves that the network takes these inputs
@@ -358,6 +369,8 @@ class Population:
         with ProgressBar(title, steps, show=bool(progress)) as bar:
             for part in fit_in_parts(self._network, everyone, plan, cost, history, bar, at_once):
                 self._take_back(part, train.x, masks_changed=after_step is not None)
+                if optimizer_state is not None:
+                    optimizer_state.take_back(part.members, part.state, part.steps)
                 del part  # the next part needs the room
         self.masks = {
             name: mask for name, mask in self.masks.items() if name in masked_before or not mask.all()

@@ -82,7 +82,7 @@ class Stack:
             targets=None if self.targets is None else self.targets[on_device],
             val_targets=None if self.val_targets is None else self.val_targets[on_device],
             subsets=None if self.subsets is None else [self.subsets[row] for row in rows.tolist()],
-            state={name: take(tensors, rows) for name, tensors in self.state.items()},
+            state={name: take(tensors, rows, self.device) for name, tensors in self.state.items()},
         )
         chosen.steps = self.steps[on_device]
         return chosen

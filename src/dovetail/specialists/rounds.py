@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from ..data.dataset import Dataset
 from ..errors import SpecError, TrainingError
-from ..population import Adam, History, Population
+from ..population import Adam, History, OptimizerState, Population
 from ..population.batch_norm import has_batch_norm
 from ..prune import prune_by_magnitude, rate_per_round
 from .objectives import objective, other_entropy, rewarded_accuracy
@@ -54,6 +54,7 @@ def train_rounds(
                 f"norm of {settings.net}; use loss 'me', or a network without batch norm"
             )
         subsets = [member[data.train.y].nonzero().squeeze(1) for member in rewarded]
+    moments = OptimizerState() if settings.adam == "carried" else None
     for stage in range(stages):
         last = stage == stages - 1
         population.rewind()
@@ -62,6 +63,7 @@ def train_rounds(
             epochs=settings.epochs if last else settings.round_epochs or settings.epochs,
             batch_size=settings.batch_size,
             optimizer=Adam(lr=settings.lr),
+            optimizer_state=moments,
             objective=objective(settings.loss, settings.temperature),
             per_member={"rewarded": rewarded},
             subsets=subsets,
@@ -70,6 +72,7 @@ def train_rounds(
                 "entropy": partial(other_entropy, temperature=settings.temperature),
             },
             monitor=settings.monitor,
+            keep=settings.keep,
             patience=settings.patience,
             stream=stage,
             at_once=at_once,

@@ -8,11 +8,13 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BeforeValidator, Field, JsonValue
 
 from ..errors import SpecError
+from ..population.history import Keep
 from ..settings import Number, Settings, Whole
 
 Loss = Literal["me", "qme", "xe"]
 Monitor = Literal["loss", "rewarded_accuracy"]
 Scope = Literal["tensor", "global"]
+AdamThrough = Literal["fresh", "carried"]
 
 
 def _flag(value: object) -> object:
@@ -72,6 +74,13 @@ class TrainingSettings(Settings):
         },
     )
     monitor: Monitor = Field(default="loss", description="The validation score that decides.")
+    keep: Keep = Field(
+        default="best",
+        description="Prune and keep each network's best epoch on the validation split, or the last it trained.",
+    )
+    adam: AdamThrough = Field(
+        default="fresh", description="A fresh Adam in every round, or one carried through all of them."
+    )
     scope: Scope = Field(
         default="tensor", description="Prune the share in each tensor, or rank all weights together."
     )
@@ -81,10 +90,8 @@ class TrainingSettings(Settings):
 
     @classmethod
     def from_provenance(cls, content: Mapping[str, Any]) -> Self:
-        """Return the settings that a specialist's provenance holds, and nothing else."""
-        odd = sorted(set(content) ^ set(cls.model_fields))
+        """Return the settings that a specialist's provenance holds; those younger than it had their defaults."""
+        odd = sorted(set(content) - set(cls.model_fields))
         if odd:
-            raise SpecError(
-                f"these are not the settings of a training: {', '.join(odd)[:80]} missing or unknown"
-            )
+            raise SpecError(f"these are not the settings of a training: {', '.join(odd)[:80]} unknown")
         return cls(**content)

@@ -15,6 +15,7 @@ from ..data.dataset import Dataset, Split
 from ..errors import DataError, SpecError
 from ..nets import NetSpec, build_net, net_builder
 from ..population import History, Population
+from ..population.history import Keep
 from .blueprint import Blueprint, hash_tensors
 from .class_sets import ClassName, ClassSet, class_sets, named, one_hot_sets
 from .evaluate import Score, evaluate_all
@@ -23,7 +24,7 @@ from .layouts import Member, layouts
 from .manifest import Provenance
 from .part import Specialist
 from .rounds import train_rounds
-from .settings import Loss, Monitor, Scope, TrainingSettings
+from .settings import AdamThrough, Loss, Monitor, Scope, TrainingSettings
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,6 +48,8 @@ def train_specialists(
     batch_size: int = 64,
     patience: int | None = 3,
     monitor: Monitor = "loss",
+    keep: Keep = "best",
+    adam: AdamThrough = "fresh",
     scope: Scope = "tensor",
     output_share: float = 0.5,
     device: torch.device | str | None = None,
@@ -58,7 +61,7 @@ def train_specialists(
     """Train sparse networks that recognise some classes and are deliberately undecided on all others.
 
     Each is trained, pruned by magnitude and rewound to its initial weights θ0 ``rounds`` times, then trained
-    once more. Every round keeps the epoch with the lowest validation loss. All networks of a call train
+    once more. Every round keeps the epoch with the lowest validation loss unless told otherwise. All networks train
     together, and each learns what it would alone, up to rounding: sums may differ in the last bits, and where two
     magnitudes all but tie, pruning may then keep the other one. The same holds for what is trained later into a
     ``folder`` that has the others already. Specialists of one
@@ -103,6 +106,12 @@ def train_specialists(
     monitor : {"loss", "rewarded_accuracy"}
         The validation score that decides on the best epoch, and on patience: the lowest loss, or the highest
         accuracy on rewarded classes.
+    keep : {"best", "last"}
+        What each round ends with: the best epoch, or the last one that was trained, which with ``patience`` comes
+        that many epochs after the best. The paper's pruned networks are of the last.
+    adam : {"fresh", "carried"}
+        A fresh Adam for every round, or one whose moments are carried through pruning and rewinding, as the paper's
+        were.
     scope : {"tensor", "global"}
         Prune the share in each tensor, or rank all weights together.
     output_share : float
@@ -211,7 +220,7 @@ def start_hash(blueprint: Blueprint, seed: int) -> str:
 
 def _last_metrics(history: History, row: int) -> dict[str, float]:
     """Return what a member scored on the validation split in the epoch that it kept."""
-    epoch = int(history.best_epoch[row])
+    epoch = int(history.kept_epoch[row])
     scores = {name: float(values[epoch, row]) for name, values in history.values.items()}
     return {name: value for name, value in scores.items() if math.isfinite(value)}
 
