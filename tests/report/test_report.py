@@ -16,6 +16,7 @@ import pytest
 import dovetail as dt
 from dovetail import DovetailError
 from dovetail.data import catalogue
+from dovetail.engine import Run
 from dovetail.errors import DataError
 from dovetail.recipes.tables import Cell, Comparison, Quantity
 from dovetail.report import Page, build_report, write_report
@@ -24,7 +25,7 @@ from dovetail.report.pages.made import distinct_text
 from dovetail.report.pages.part_sections import add_confusions
 from dovetail.report.pages.run import add_pictures, add_results
 from dovetail.report.pages.sculpture import add_modules
-from dovetail.report.sources import RunSource, open_source
+from dovetail.report.sources import open_source
 from dovetail.sculpting import open_sculpture
 from dovetail.specialists import Specialist
 
@@ -119,7 +120,7 @@ def test_files_beyond_the_limit_are_named(
     for folder, unread in ((parts_folder, "2 more files"), (sculpture_folder, "1 more file")):
         assert not build_report(folder, measure=False).left_out
         with monkeypatch.context() as limited:
-            limited.setattr("dovetail.report.sources.files.MOST_FILES", 1)
+            limited.setattr("dovetail.report.sources.MOST_FILES", 1)
             page = build_report(folder, measure=False)
         assert page.left_out == [f"{unread}, not read because there are too many"]
         assert page.to_html().count(unread) == 1
@@ -203,9 +204,9 @@ def test_a_run_shows_its_tables_and_figures(run_folder: Path) -> None:
     page = build_report(run_folder)
     assert page.sections == ["Results beside published values", "Figures", "How it was made"]
     source = open_source(run_folder)
-    assert isinstance(source, RunSource)
+    assert isinstance(source, Run)
     shown = {cell for row in rows(page) for cell in row}
-    (table,) = source.run.tables
+    (table,) = source.tables
     wide = table.wide()
     assert {text for name in wide.columns for text in wide[name]} <= shown
     assert page.to_html().count("data:image/png;base64,") == len(list((run_folder / "figures").iterdir()))

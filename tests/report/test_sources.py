@@ -13,8 +13,10 @@ from safetensors.torch import save, save_file
 
 import dovetail as dt
 from dovetail import DovetailError
+from dovetail.engine import Run
 from dovetail.errors import FileFormatError
-from dovetail.report.sources import PartsSource, RunSource, SavedAudit, SculptureSource, open_source
+from dovetail.report import build_report
+from dovetail.report.sources import PartsSource, SavedAudit, SculptureSource, open_source
 from dovetail.specialists import open_file
 
 
@@ -40,9 +42,9 @@ def test_each_kind_is_recognised(
     assert isinstance(audit, SavedAudit)
     assert (audit.k, len(audit.copies), len(audit.lesions)) == (3, 8, 3)
     run = open_source(run_folder)
-    assert isinstance(run, RunSource)
-    assert run.run.recipe.name == "random-init"
-    assert len(run.run.finished) == _lines(run_folder) <= run.units
+    assert isinstance(run, Run)
+    assert run.recipe.name == "random-init"
+    assert len(run.finished) == _lines(run_folder) <= len(set(run.recipe.units(run.scale)))
 
 
 def test_single_files_are_recognised(parts_folder: Path, sculpture_folder: Path, audit_folder: Path) -> None:
@@ -67,8 +69,8 @@ def test_a_run_without_results_of_its_own_takes_those_beside_it(run_folder: Path
     shutil.copytree(run_folder, tmp_path / "b")
     (tmp_path / "b" / "results.jsonl").unlink()
     source = open_source(tmp_path / "b")
-    assert isinstance(source, RunSource)
-    assert len(source.run.finished) == _lines(run_folder)
+    assert isinstance(source, Run)
+    assert len(source.finished) == _lines(run_folder)
 
 
 def test_nothing_to_report_on_is_said_with_the_way_out(tmp_path: Path, run_folder: Path) -> None:
@@ -174,9 +176,9 @@ def test_figures_that_links_lead_to_are_not_taken(run_folder: Path, tmp_path: Pa
     (run / "figures").mkdir(exist_ok=True)
     shutil.copy(secret, run / "figures/own.png")
     (run / "figures/linked.png").symlink_to(secret)
-    source = open_source(run)
-    assert isinstance(source, RunSource)
-    assert [picture.name for picture in source.pictures if picture.stem in ("own", "linked")] == ["own.png"]
+    html = build_report(run).to_html()
+    assert "<figcaption>own</figcaption>" in html
+    assert "<figcaption>linked</figcaption>" not in html
 
 
 def test_results_that_are_not_the_recipes_are_refused(run_folder: Path, tmp_path: Path) -> None:

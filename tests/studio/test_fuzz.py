@@ -35,7 +35,6 @@ SENSIBLE = {
     "files": PARTS,
     "name": ["runs/good", "new.safetensors"],
     "folder": ["audits/good", "runs/new"],
-    "figure": ["figure.png"],
     "output": ["audits/new"],
     "recipe": ["halves", "table1"],
     "ink": [PIXELS],

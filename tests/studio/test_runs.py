@@ -14,12 +14,11 @@ from fastapi.testclient import TestClient
 
 from dovetail.engine import results_file
 from dovetail.engine.folder_files import is_worked_in
-from dovetail.recipes import Cell, Comparison, Finished, Quantity, find_recipe
-from dovetail.report.prose import prose_html
+from dovetail.recipes import Finished, find_recipe
+from dovetail.report import build_report
 from dovetail.studio.folder import StudioFolder
 from dovetail.studio.runs import run_folder
 from dovetail.studio.runs.job import run as run_job
-from dovetail.studio.runs.shown import shown_table
 from dovetail.studio.runs.studio_runs import Pace, Sight
 
 from .conftest import ClientOf
@@ -86,26 +85,13 @@ def test_looking_at_a_run_does_not_keep_others_from_working_in_it(root: Path) ->
             assert is_worked_in(root / "half")
 
 
-def test_tables_have_ours_beside_the_published(studio: TestClient) -> None:
-    (table,) = of(studio, "old/whole")["tables"]
+def test_a_run_is_shown_as_a_report_shows_it(studio: TestClient, root: Path) -> None:
+    html = of(studio, "old/whole")["html"]
+    assert html == build_report(root / "old" / "whole").content()
     (expected,) = find_recipe(RECIPE).tables("paper", finished_units())
-    assert (table["title"], table["note"]) == (expected.title, prose_html(expected.note))
-    rows = expected.wide().itertuples(index=False, name=None)
-    assert table["rows"] == [[str(cell) for cell in row] for row in rows]
-    kinds = [column["kind"] for column in table["columns"]]
-    place = kinds.index("published")
-    assert kinds[place - 1 : place + 2] == ["ours", "published", "difference"]
-    ours, published, difference = (float(text.split()[0]) for text in table["rows"][0][place - 1 : place + 2])
-    assert difference == pytest.approx(ours - published, abs=2e-3)
-
-
-def test_published_values_in_doubt_are_marked() -> None:
-    cells = [
-        Cell({"net": name}, "accuracy", Quantity(0.5), Quantity(0.75, doubt=doubt))
-        for name, doubt in (("a ?", False), ("b", True))
-    ]
-    table = shown_table(Comparison("Doubtful", cells))
-    assert [table.rows[row][column] for row, column in table.doubtful] == ["0.750 ?"]
+    for value in expected.wide().iloc[0]:
+        assert f">{value}</td>" in html
+    assert "Results beside published values" in html
 
 
 def test_what_a_run_was_made_with_its_figures_and_remarks(studio: TestClient, root: Path) -> None:
@@ -114,15 +100,13 @@ def test_what_a_run_was_made_with_its_figures_and_remarks(studio: TestClient, ro
     figures.mkdir(exist_ok=True)
     (figures / "curve.png").write_bytes(b"\x89PNG\r\n\x1a\nrest")
     (figures / "fake.png").write_text("<svg onload=alert(1)>")
-    detail = of(studio, "half")
+    html = of(studio, "half")["html"]
     heading, marks = "<p><strong>Close &lt;enough&gt;</strong></p>", "<li><em>one</em></li>\n<li>two</li>"
-    assert detail["remarks"] == f"{heading}\n<ul>\n{marks}\n</ul>"
-    assert detail["made_with"]["devices"] == ["a test"]
-    assert detail["made_with"]["seconds"] == 2.5 * (UNITS - 1)
-    assert {"curve", "fake"} <= {figure["name"] for figure in detail["figures"]}
-    answer = studio.get("/api/runs/figure", params={"name": "half", "figure": "curve"})
-    assert (answer.headers["content-type"], answer.content) == ("image/png", b"\x89PNG\r\n\x1a\nrest")
-    assert studio.get("/api/runs/figure", params={"name": "half", "figure": "fake"}).status_code == 400
+    assert f"{heading}\n<ul>\n{marks}\n</ul>" in html
+    assert f"a test ({UNITS - 1} units)" in html
+    assert "<figcaption>curve</figcaption>" in html
+    assert "<figcaption>fake</figcaption>" not in html
+    assert "alert" not in html
 
 
 @pytest.mark.parametrize(
@@ -132,8 +116,6 @@ def test_what_a_run_was_made_with_its_figures_and_remarks(studio: TestClient, ro
         ("/api/runs/run", {"name": "/etc"}),
         ("/api/runs/run", {"name": "nothing"}),
         ("/api/runs/progress", {"name": ".."}),
-        ("/api/runs/figure", {"name": "half", "figure": "../../../etc/passwd"}),
-        ("/api/runs/figure", {"name": "half", "figure": "none"}),
         ("/api/runs/run", {}),
     ],
 )
@@ -182,7 +164,7 @@ def test_numbers_and_texts_that_json_or_utf8_do_not_know_are_shown_all_the_same(
     lines = [json.loads(line) for line in file.read_text().splitlines()]
     altered = [{**line, "seconds": float("inf"), "device": "\ud800", "dovetail": 3} for line in lines]
     file.write_text("".join(json.dumps(line) + "\n" for line in altered))
-    assert of(studio, "half")["made_with"] == {"devices": ["?"], "versions": ["3"], "seconds": 0}
+    assert rf"\ud800 ({UNITS - 1} units)" in of(studio, "half")["html"]
 
 
 def test_audits_and_sculptures_are_listed_too(client: ClientOf, tmp_path: Path) -> None:
@@ -278,18 +260,21 @@ def test_a_recipe_is_not_started_where_a_link_leads_elsewhere(
     assert studio.get("/api/jobs").json() == []
 
 
-def test_figures_that_a_link_leads_to_are_not_listed(
+def test_figures_that_a_link_leads_to_are_not_shown(
     studio: TestClient, root: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     elsewhere = tmp_path_factory.mktemp("elsewhere")
+    (root / "half" / "remarks.md").symlink_to(elsewhere / "secret.md")
+    (elsewhere / "secret.md").write_text("a secret")
+    assert "a secret" not in of(studio, "half")["html"]
     (elsewhere / "secret.png").write_bytes(b"\x89PNG\r\n\x1a\n")
-    assert not of(studio, "half")["figures"]
+    assert "<img" not in of(studio, "half")["html"]
     (root / "half" / "figures").symlink_to(elsewhere)
-    assert not of(studio, "half")["figures"]
+    assert "<img" not in of(studio, "half")["html"]
     (root / "half" / "figures").unlink()
     (root / "half" / "figures").mkdir()
     (root / "half" / "figures" / "linked.png").symlink_to(elsewhere / "secret.png")
-    assert not of(studio, "half")["figures"]
+    assert "<img" not in of(studio, "half")["html"]
 
 
 def test_results_in_memory_are_limited_by_their_size(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

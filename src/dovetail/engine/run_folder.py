@@ -30,11 +30,13 @@ CONFIG = "config.yaml"
 FIGURES = "figures"
 _TABLES = "table.md"
 _ERRORS = "errors.log"
+_REMARKS = "remarks.md"
 _OWN = (CONFIG, results_file.NAME, _TABLES, FIGURES, _ERRORS, LOCK)
 _MOST_CONFIG_BYTES = 2**16
 """The largest ``config.yaml`` that is read; one of ours has a few lines."""
 _MOST_NEIGHBOUR_BYTES = 64 * 2**20
 """The largest results of another run that are looked through."""
+_MOST_REMARKS = 2**20
 _DPI = 120
 _MARK, _MARK_WITHIN = "Dovetail, a figure of a run", 1_000
 """What our figures say made them, near their start, so that those of others are left alone."""
@@ -205,6 +207,24 @@ def read_config(folder: Path) -> dict[str, str]:
         raise FileFormatError(
             f"{folder} is not a run folder: its {CONFIG} cannot be read ({error})"
         ) from error
+
+
+def read_remarks(folder: Path) -> str:
+    """Return what someone has said about the numbers of a run, in ``remarks.md``; nothing where a link leads to it.
+
+    Raises
+    ------
+    FileFormatError
+        If it cannot be read as text.
+    """
+    file = folder / _REMARKS
+    if not file.is_file() or file.is_symlink():
+        return ""
+    try:
+        with open_own(file, "r") as opened:
+            return str(opened.read(_MOST_REMARKS))
+    except (OSError, UnicodeDecodeError) as error:
+        raise FileFormatError(f"cannot read {file}: {error}") from error
 
 
 def figures_in(folder: Path) -> list[Path]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from ..engine import Run
 from ..errors import DovetailError
 from ..io.write import check_folder
 from .page import Page
 from .pages import audit_page, parts_page, run_page, sculpture_page
 from .sources import (
     PartsSource,
-    RunSource,
     SavedAudit,
     SculptureSource,
     Source,
@@ -71,7 +71,7 @@ def build_report(
         raise DovetailError(
             f"data ({data!r:.80}) is to measure specialists on, and here none are measured; leave it out"
         )
-    if isinstance(source, RunSource):
+    if isinstance(source, Run):
         page = run_page(source)
     elif isinstance(source, PartsSource):
         page = parts_page(source, measure=measure, data=data, samples=samples, progress=progress)

@@ -72,6 +72,7 @@ class Page:
         self._elements: list[str] = []
         self._sections: dict[str, str] = {}
         self._charts = 0
+        self._under = ""
 
     @property
     def sections(self) -> list[str]:
@@ -101,13 +102,14 @@ class Page:
         while anchor in self._sections:
             number += 1
             anchor = f"{plain}-{number}"
-        self._sections[anchor] = text
+        self._sections[anchor] = self._under = text
         self._elements.append(
             f'<h2 id="{escape(anchor)}"><a href="#{escape(anchor)}">{escape(text)}</a></h2>'
         )
 
     def subheading(self, text: str) -> None:
         """Add a heading inside of a section."""
+        self._under = text
         self._elements.append(f"<h3>{escape(text)}</h3>")
 
     def text(self, text: str) -> None:
@@ -138,9 +140,9 @@ class Page:
         marks : mapping of (int, int) to str, optional
             Classes for cells by row and column, such as ``"number doubt"``.
         """
-        label = f' aria-label="{escape(caption)}"' if caption else ""
+        label = escape(caption or self._under or self.title)
         self._elements.append(
-            f'<figure>\n<div class="scroll" role="region" tabindex="0"{label}>\n'
+            f'<figure>\n<div class="scroll" role="region" tabindex="0" aria-label="{label}">\n'
             f"{table_html(table, digits, marks)}\n</div>\n{_caption(caption)}</figure>"
         )
 
@@ -194,6 +196,10 @@ class Page:
             f'<div class="chart" role="img" aria-label="{label}" style="height: {height:g}px"></div>\n'
             f'<script type="application/json">{json_in_html(content)}</script>\n{_caption(caption)}</figure>'
         )
+
+    def content(self) -> str:
+        """Return all that was added, as HTML for a page of someone else's."""
+        return "\n".join(self._elements)
 
     def to_html(self) -> str:
         """Return the page as it would be saved."""

@@ -171,6 +171,17 @@ class StudioFolder:
         return FoundFile(name, status.st_size, status.st_mtime) if stat.S_ISREG(status.st_mode) else None
 
 
+def inside(name: str, file: str) -> str:
+    """Return the name of a file in a folder that has a name.
+
+    Examples
+    --------
+    >>> inside("runs/k-smoke", "table.md"), inside(".", "table.md")
+    ('runs/k-smoke/table.md', 'table.md')
+    """
+    return file if name == "." else f"{name}/{file}"
+
+
 def _split(name: str) -> list[str]:
     """Return the folders and the file of a plain relative name, or refuse it."""
     if not name.strip():

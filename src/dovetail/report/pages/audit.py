@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ...cluster.lesions import adjusted_p_values
+from ...cluster.saved_audit import SavedAudit
 from ...io.fields import number, take
 from ..charts_cluster import composition_chart, null_chart
 from ..page import Page
-from ..sources import SavedAudit
 from .made import add_made
 
 _MOST_CELLS = 20_000

@@ -9,7 +9,7 @@ from ...specialists import Composite, Connectivity, MergeCurve, Part, Score, Spe
 from ..chart_frame import chart_content
 from ..charts import confusion_chart, connectivity_chart, merge_curve_chart
 from ..page import Page, json_in_html
-from ..sources.files import PartFile
+from ..sources import PartFile
 from ..table import Marks
 
 if TYPE_CHECKING:

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ...engine import Run
+from ...engine.run_folder import figures_in, read_config, read_remarks
 from ...recipes import PAPERS, Comparison, Finished, Table
 from ..page import Page, folded
-from ..sources import RunSource
 from ..table import Marks, row_groups
 from .made import add_made, distinct_text
 
@@ -28,23 +29,24 @@ _DOUBT = (
     "Published values with ? are not to be trusted: they repeat other cells, or are impossible as described."
 )
 
+_PNG = b"\x89PNG\r\n\x1a\n"
 _BASE64 = 4 / 3
 """By how much a picture grows in a page."""
 
 _MOST_UNITS = 200
 
 
-def run_page(source: RunSource) -> Page:
+def run_page(run: Run) -> Page:
     """Return a page with the tables beside published values, the figures, and how they were made."""
-    recipe, finished = source.run.recipe, source.run.finished
-    intro = f"{recipe.shows}. {PAPERS[recipe.paper]}."
-    if len(finished) < source.units:
-        intro += f"\n\n{len(finished)} of {source.units} units are finished."
-    page = Page(recipe.title, intro)
-    add_results(page, source.run.tables if finished else [], source.remarks)
-    if source.pictures:
-        add_pictures(page, source.pictures)
-    add_made(page, _facts(source), _details(finished))
+    units = len(set(run.recipe.units(run.scale)))
+    intro = f"{run.recipe.shows}. {PAPERS[run.recipe.paper]}."
+    if len(run.finished) < units:
+        intro += f"\n\n{len(run.finished)} of {units} units are finished."
+    page = Page(run.recipe.title, intro)
+    add_results(page, run.tables if run.finished else [], read_remarks(run.folder))
+    if pictures := figures_in(run.folder):
+        add_pictures(page, pictures)
+    add_made(page, _facts(run, units), _details(run.finished))
     return page
 
 
@@ -127,31 +129,30 @@ def add_pictures(page: Page, files: Sequence[Path]) -> None:
     page.heading("Figures")
     left_out = []
     for file in files:
-        if file.stat().st_size * _BASE64 < page.room():
-            page.picture(file.read_bytes(), file.stem)
-        else:
+        if file.stat().st_size * _BASE64 >= page.room():
             left_out.append(file.name)
+        elif (content := file.read_bytes()).startswith(_PNG):
+            page.picture(content, file.stem)
     if left_out:
         page.text(f"Too large for this page, and left out: {', '.join(left_out)}. They are in figures/.")
 
 
-def _facts(source: RunSource) -> dict[str, object]:
-    finished = source.run.finished
+def _facts(run: Run, units: int) -> dict[str, object]:
+    finished, config = run.finished, read_config(run.folder)
     devices = Counter(one.device for one in finished)
+    seconds = sum(one.seconds for one in finished)
     return {
-        "recipe": f"{source.run.recipe.paper}/{source.run.recipe.name}",
-        "scale": source.run.scale,
-        "again with": f"dovetail reproduce {source.run.recipe.name} --scale {source.run.scale}",
-        "units finished": f"{len(finished)} of {source.units}",
-        "time": f"{sum(one.seconds for one in finished) / 60:.1f} min, all units added up"
-        if finished
-        else None,
+        "recipe": f"{run.recipe.paper}/{run.recipe.name}",
+        "scale": run.scale,
+        "again with": f"dovetail reproduce {run.recipe.name} --scale {run.scale}",
+        "units finished": f"{len(finished)} of {units}",
+        "time": f"{seconds / 60:.1f} min, all units added up" if finished else None,
         "hardware": ", ".join(f"{name} ({count} units)" for name, count in devices.most_common()) or None,
         "dovetail": ", ".join(
-            sorted({one.version for one in finished} | {source.config.get("dovetail", "unknown")})
+            sorted({str(one.version) for one in finished} | {config.get("dovetail", "unknown")})
         ),
         # Of when it was begun; a run that goes on elsewhere does not tell.
-        **{f"{name} at its start": source.config.get(name) for name in ("torch", "python")},
+        **{f"{name} at its start": config.get(name) for name in ("torch", "python")},
     }
 
 

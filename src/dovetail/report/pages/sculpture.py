@@ -28,8 +28,7 @@ def sculpture_page(source: SculptureSource) -> Page:
     if sculptures:
         add_sculptures(page, sculptures)
     if source.hierarchies:
-        outputs = {name: _output_names(source, hierarchy) for name, hierarchy in source.hierarchies.items()}
-        add_modules(page, source.hierarchies, outputs)
+        add_modules(page, source.hierarchies, source.output_names)
     add_made(page, _facts(source), _details(source))
     return page
 
@@ -113,14 +112,6 @@ def _intro(source: SculptureSource) -> str:
         return "Modules found in a network, and how they feed one another."
     networks = "A network" if count == 1 else f"{count} networks"
     return f"{networks} pruned to the fewest units and edges that still do the task, and the modules that are left."
-
-
-def _output_names(source: SculptureSource, hierarchy: Hierarchy) -> Sequence[str] | None:
-    """Return what the outputs are called, if the network that was drawn knows it."""
-    for sculpture in source.sculptures.values():
-        if sculpture.outcome != "not learned" and sculpture.hierarchy is hierarchy:
-            return sculpture.output_names
-    return None
 
 
 def _facts(source: SculptureSource) -> dict[str, object]:

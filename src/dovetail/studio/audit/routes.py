@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from ...cluster.audit_folder import FILE
 from ...errors import FileFormatError
-from ..folder import FoundFile
+from ..folder import FoundFile, inside
 from ..jobs import JobState
 from ..networks.files import NetworkList
 from ..studio import StudioOf
@@ -53,7 +53,7 @@ def start(asked: AuditSettings, studio: StudioOf) -> JobState:
 @router.get("/saved")
 def saved(folder: str, studio: StudioOf) -> dict[str, Any]:
     """Return what to show of an audit that was saved into a folder."""
-    path = studio.folder.existing(FILE if folder == "." else f"{folder}/{FILE}", _MOST_BYTES)
+    path = studio.folder.existing(inside(folder, FILE), _MOST_BYTES)
     try:
         content = json.loads(path.read_text("utf-8"))
     except (ValueError, RecursionError) as error:

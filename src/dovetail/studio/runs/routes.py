@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
 from ...cluster.audit_folder import FILE as AUDIT
@@ -17,8 +17,7 @@ from ..folder import Listing
 from ..jobs import JobState
 from ..studio import StudioOf
 from .run_folder import find_run
-from .shown import FigureFile, ShownTable, figures_of, read_figure, remarks_of
-from .studio_runs import DamagedRun, MadeWith, RunState, StudioRuns
+from .studio_runs import DamagedRun, RunState, StudioRuns
 
 router = APIRouter(prefix="/api/runs", tags=["runs"])
 
@@ -44,13 +43,10 @@ class Runs(BaseModel):
 
 
 class RunDetail(BaseModel):
-    """One run: how far it is, its tables and figures, remarks as HTML, and what they were made with."""
+    """One run: how far it is, and what a report says of it, as HTML."""
 
     state: RunState
-    tables: list[ShownTable]
-    figures: list[FigureFile]
-    remarks: str
-    made_with: MadeWith
+    html: str
 
 
 class RecipeName(BaseModel):
@@ -93,25 +89,13 @@ def one_run(name: Name, studio: StudioOf) -> RunDetail:
     """Return all about one run."""
     runs = studio.shared(StudioRuns)
     run = find_run(studio.folder, name)
-    return RunDetail(
-        state=runs.state(run),
-        tables=runs.tables(run),
-        figures=figures_of(run),
-        remarks=remarks_of(studio.folder, run),
-        made_with=runs.made_with(run),
-    )
+    return RunDetail(state=runs.state(run), html=runs.page(run))
 
 
 @router.get("/progress")
 def progress(name: Name, studio: StudioOf) -> RunState:
     """Return how far one run is."""
     return studio.shared(StudioRuns).state(find_run(studio.folder, name))
-
-
-@router.get("/figure", response_class=Response)
-def figure(name: Name, figure: Annotated[str, Query(max_length=200)], studio: StudioOf) -> Response:
-    """Return a figure of a run."""
-    return Response(read_figure(studio.folder, name, figure), media_type="image/png")
 
 
 @router.get("/recipes")

@@ -16,7 +16,7 @@ from ...errors import FileFormatError
 from ...recipes import Finished, Recipe, Unit, find_recipe
 from ...recipes.recipe import Scale, check_scale
 from ..cache import SharedCache
-from ..folder import StudioFolder
+from ..folder import StudioFolder, inside
 
 _MOST_CONFIG_BYTES = 2**16
 """The largest ``config.yaml`` that is opened; one of a run has a few lines."""
@@ -74,17 +74,6 @@ def find_run(folder: StudioFolder, name: str) -> FoundRun:
         raise FileFormatError(f"{name!r:.100} is not a run folder: its {CONFIG} names no recipe and scale")
     check_scale(scale)
     return FoundRun(name, config.parent, find_recipe(recipe), cast(Scale, scale))
-
-
-def inside(name: str, file: str) -> str:
-    """Return the name of a file in a folder that has a name.
-
-    Examples
-    --------
-    >>> inside("runs/k-smoke", "table.md"), inside(".", "table.md")
-    ('runs/k-smoke/table.md', 'table.md')
-    """
-    return file if name == "." else f"{name}/{file}"
 
 
 @lru_cache(maxsize=128)

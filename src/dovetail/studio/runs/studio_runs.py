@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -12,15 +11,16 @@ from typing import Literal
 
 from pydantic import BaseModel
 
+from ...engine import Run
 from ...engine.folder_files import is_worked_in, worked_in_since
 from ...engine.run_folder import CONFIG
 from ...errors import DovetailError, FileFormatError
 from ...recipes import Finished, finished_units
 from ...recipes.recipe import Scale
+from ...report.pages.run import run_page
 from ..folder import StudioFolder
 from ..studio import Studio
 from .run_folder import FoundRun, Results, find_run
-from .shown import ShownTable, readable, shown_table
 
 
 @dataclass(frozen=True)
@@ -104,14 +104,6 @@ class DamagedRun(BaseModel):
     problem: str
 
 
-class MadeWith(BaseModel):
-    """What finished units ran on, with which versions of Dovetail, and how many seconds they took in all."""
-
-    devices: list[str]
-    versions: list[str]
-    seconds: float
-
-
 class StudioRuns:
     """The run folders of a studio; results that have not changed are not read again.
 
@@ -161,8 +153,8 @@ class StudioRuns:
             changed=changed,
         )  # fmt: skip
 
-    def tables(self, run: FoundRun) -> list[ShownTable]:
-        """Return ours beside the published, of what is finished.
+    def page(self, run: FoundRun) -> str:
+        """Return what a report says of a run, ours beside the published, as HTML.
 
         Raises
         ------
@@ -171,22 +163,13 @@ class StudioRuns:
         """
         finished = finished_units(run.units, self._known(run))
         try:
-            return [shown_table(table) for table in run.recipe.tables(run.scale, finished)]
+            html = run_page(Run(run.recipe, run.scale, run.path, finished)).content()
         except Exception as error:  # rows that were altered make recipes fail in their own ways
             raise FileFormatError(
                 f"the results in {run.name!r} cannot be put into tables ({type(error).__name__}: {error}); "
                 f"if results.jsonl was altered, delete it and run {run.recipe.name} again"
             ) from error
-
-    def made_with(self, run: FoundRun) -> MadeWith:
-        """Return what the finished units of a run were made with."""
-        finished = finished_units(run.units, self._known(run))
-        seconds = sum(one.seconds for one in finished)
-        return MadeWith(
-            devices=sorted({readable(one.device) for one in finished}),
-            versions=sorted({readable(one.version) for one in finished}),
-            seconds=seconds if math.isfinite(seconds) else 0.0,
-        )
+        return html.encode("utf-8", "replace").decode()  # files may hold what no encoding knows
 
     def _done(self, run: FoundRun) -> list[str]:
         """Return the keys of the units that are not to be done again, in their order."""

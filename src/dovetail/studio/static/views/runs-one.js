@@ -1,10 +1,8 @@
-// One run: how far it is, ours beside the published, figures, remarks.
+// One run: how far it is, and what a report says of it: ours beside the published, figures, remarks.
 
 import { get } from "../js/api.js";
-import { clear, durationText, h, notice } from "../js/elements.js";
+import { clear, h, notice } from "../js/elements.js";
 import { dateText, progressBar } from "./runs-progress.js";
-import { prose } from "./runs-prose.js";
-import { resultTable } from "./runs-table.js";
 
 const PAUSE = 1000;
 
@@ -22,7 +20,7 @@ export async function showRun(element, name) {
     const stamp = `${state.state} ${state.done} ${state.changed}`;
     if (stamp === shown) return;
     const run = await get("/api/runs/run", { name });
-    clear(body, content(name, run));
+    clear(body, content(run));
     shown = stamp;
   }
 
@@ -48,23 +46,10 @@ function stateLine(state) {
   ];
 }
 
-function content(name, { state, tables, figures, remarks, made_with }) {
-  return [
-    h("p", {}, state.title),
-    h("p", { class: "quiet" }, state.shows),
-    tables.length ? tables.map(resultTable) : notice("No unit is finished that a table could be made of."),
-    figures.length ? h("h2", {}, "Figures") : null,
-    h("div", { class: "runs-figures" }, figures.map((figure) => picture(name, figure))),
-    remarks ? [h("h2", {}, "Remarks"), h("div", { class: "card runs-remarks" }, prose(remarks))] : null,
-    made_with.devices.length ? h("p", { class: "quiet" }, madeWith(made_with)) : null,
-  ];
-}
-
-const madeWith = ({ seconds, devices, versions }) =>
-  `${durationText(seconds)} of work on ${devices.join(", ")}, with Dovetail ${versions.join(", ")}.`;
-
-function picture(name, { name: figure, changed }) {
-  const query = new URLSearchParams({ name, figure, changed });
-  const image = h("img", { src: `/api/runs/figure?${query}`, alt: `Figure ${figure}` });
-  return h("figure", {}, image, h("figcaption", { class: "quiet" }, figure));
+// The server has made the HTML, and all names in it are escaped. Its headings lead to themselves, which is no place here.
+function content({ state, html }) {
+  const report = h("div", { class: "runs-report" });
+  report.innerHTML = html;
+  for (const link of report.querySelectorAll("h2 a")) link.replaceWith(...link.childNodes);
+  return [h("p", {}, state.title), h("p", { class: "quiet" }, state.shows), report];
 }

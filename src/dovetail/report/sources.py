@@ -1,0 +1,316 @@
+"""What a report can be made of: whatever there is at a path, recognised and read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TypeVar
+
+from ..cluster.audit_folder import FILE as AUDIT
+from ..cluster.saved_audit import SavedAudit, read_audit
+from ..engine import Run
+from ..engine.run_folder import CONFIG
+from ..errors import DovetailError, FileFormatError
+from ..io.fields import parse
+from ..io.header import read_header
+from ..opening import kind_of, open_hierarchy, open_run
+from ..sculpting import Hierarchy, Sculpture, open_sculpture
+from ..specialists import Composite, Specialist, open_file
+
+MOST_FILES = 300
+"""In a folder; more would take long to read and make a page that nobody reads."""
+
+_LARGEST_CONFIG = 100_000
+_KINDS = (
+    "a run folder (dovetail reproduce), specialists or composites (dovetail train, compose), a sculpture (dovetail "
+    "sculpt -o, or modules -o FILE.json) or an audit (dovetail audit -o)"
+)
+_MOST_NAMED = 5
+
+Read = TypeVar("Read")
+
+
+@dataclass(frozen=True)
+class PartFile:
+    """A specialist or composite, and what only its file knows.
+
+    Attributes
+    ----------
+    name : str
+        Of the file.
+    part : Specialist or Composite
+        What is in it.
+    size : int
+        Bytes.
+    version : str
+        Of Dovetail, when it was written.
+    """
+
+    name: str
+    part: Specialist | Composite
+    size: int
+    version: str
+
+
+@dataclass(frozen=True)
+class PartsSource:
+    """Specialists and composites.
+
+    Attributes
+    ----------
+    path : Path
+        The file or folder.
+    files : tuple of PartFile
+        What is there, by name.
+    unread : int
+        Files that were not read, because there are more than `MOST_FILES`.
+    damaged : tuple of str
+        What is wrong with files that cannot be read, a sentence each.
+    """
+
+    path: Path
+    files: tuple[PartFile, ...]
+    unread: int = 0
+    damaged: tuple[str, ...] = ()
+
+    @property
+    def specialists(self) -> list[Specialist]:
+        """The specialists, each once: those with files of their own, or else the members of composites."""
+        own = [file.part for file in self.files if isinstance(file.part, Specialist)]
+        members = [member for composite in self.composites for member in composite.specialists]
+        return list(dict.fromkeys(own or members))
+
+    @property
+    def composites(self) -> list[Composite]:
+        """The composites, each once."""
+        return list(dict.fromkeys(file.part for file in self.files if isinstance(file.part, Composite)))
+
+
+@dataclass(frozen=True)
+class SculptureSource:
+    """Sculpted networks, or modules alone.
+
+    Attributes
+    ----------
+    path : Path
+        The file or folder.
+    sculptures : dict of str to Sculpture
+        Networks by file.
+    hierarchies : dict of str to Hierarchy
+        What to draw, by a name for readers.
+    output_names : dict of str to sequence of str or None
+        What the outputs of each drawing are called.
+    config : dict
+        How they were sculpted, where the folder says.
+    versions : tuple of str
+        Of Dovetail, when they were written.
+    unread : int
+        Files that were not read, because there are more than `MOST_FILES`.
+    damaged : tuple of str
+        What is wrong with files that cannot be read, a sentence each.
+    """
+
+    path: Path
+    sculptures: dict[str, Sculpture]
+    hierarchies: dict[str, Hierarchy]
+    output_names: dict[str, Sequence[str] | None] = field(default_factory=dict)
+    config: dict[str, object] = field(default_factory=dict)
+    versions: tuple[str, ...] = ()
+    unread: int = 0
+    damaged: tuple[str, ...] = ()
+
+
+Source = Run | PartsSource | SculptureSource | SavedAudit
+
+
+def open_source(path: str | Path) -> Source:
+    """Return what there is at a path.
+
+    Raises
+    ------
+    DovetailError
+        When there is nothing, nothing that a report can be made of, or several kinds of things in one folder.
+    FileFormatError
+        When something there is damaged.
+    """
+    path = Path(path)
+    try:
+        if not path.exists():
+            raise DovetailError(f"there is no file or folder {str(path)!r}")
+        return _folder(path) if path.is_dir() else _file(path)
+    except OSError as error:
+        raise DovetailError(f"cannot look into {path}: {error.strerror or error}") from error
+
+
+def _file(path: Path) -> Source:
+    match kind_of(path):
+        case "part":
+            return _read_parts(path, [path])
+        case "sculpture":
+            return _read_sculptures(path, [path])
+        case "hierarchy":
+            return _read_modules(path)
+        case "audit":
+            return read_audit(path)
+    if path.suffix == ".safetensors":
+        raise DovetailError(
+            f"{path} holds weights, and nothing that says of what; look into them with dovetail audit or dovetail "
+            "modules first, and report on what these write"
+        )
+    raise DovetailError(f"{path} is nothing that a report can be made of; name {_KINDS}")
+
+
+def _folder(path: Path) -> Source:
+    kinds, damaged = _read_each(_tensor_files(path), kind_of)
+    parts = [file for file, kind in kinds.items() if kind == "part"]
+    sculptures = [file for file, kind in kinds.items() if kind == "sculpture"]
+    texts, _ = _read_each(sorted(path.glob("*.json")), kind_of)
+    modules = [file for file, kind in texts.items() if kind == "hierarchy"]
+    found: dict[str, Callable[[], Source]] = {}
+    if (path / CONFIG).is_file():
+        found["a run (config.yaml)"] = lambda: open_run(path)
+    if (path / AUDIT).is_file():
+        found[f"an audit ({AUDIT})"] = lambda: read_audit(path / AUDIT)
+    if parts:
+        found[f"specialists ({parts[0].name}{', ...' if len(parts) > 1 else ''})"] = lambda: _read_parts(
+            path, parts
+        )
+    if sculptures:
+        found[f"sculpted networks ({sculptures[0].name}{', ...' if len(sculptures) > 1 else ''})"] = lambda: (
+            _read_sculptures(path, sculptures)
+        )
+    elif len(modules) == 1:
+        found[f"modules ({modules[0].name})"] = lambda: _read_modules(modules[0])
+    if len(found) == 1:
+        source = next(iter(found.values()))()
+        if isinstance(source, PartsSource | SculptureSource):
+            return replace(source, damaged=damaged + source.damaged)
+        return source
+    if found:
+        raise DovetailError(
+            f"{path} holds several kinds of things: {' and '.join(found)}; put each into a folder of its own, or name "
+            "a file"
+        )
+    if damaged:
+        raise FileFormatError(f"{path} holds nothing else that a report can be made of, and {damaged[0]}")
+    if inside := folders_inside(path):
+        raise DovetailError(f"a report is about one folder; in {str(path)!r} it could be {inside}")
+    raise DovetailError(f"{path} {_nothing_in(path, modules)}; name {_KINDS}")
+
+
+def _nothing_in(path: Path, modules: list[Path]) -> str:
+    """Say what there is in a folder that a report cannot be made of."""
+    if not any(path.iterdir()):
+        return "is empty"
+    if modules:
+        return f"holds the modules of {len(modules)} networks, of which a report takes one file"
+    return "holds nothing that a report can be made of"
+
+
+def folders_inside(path: str | Path) -> str:
+    """Return the names of folders in a folder that reports could be made of, the first few; empty if none could."""
+    path = Path(path)
+    children = sorted(child for child in path.iterdir() if child.is_dir()) if path.is_dir() else []
+    names = [child.name for child in children if not child.name.startswith(".") and _is_source(child)]
+    return ", ".join(names[:_MOST_NAMED]) + (", ..." if len(names) > _MOST_NAMED else "")
+
+
+def _is_source(folder: Path) -> bool:
+    """Whether a folder is a run's or an audit's, or a first file in it holds a network of ours."""
+    try:
+        if kind_of(folder) is not None:
+            return True
+        kinds, _ = _read_each(_tensor_files(folder)[:1], kind_of)
+    except (FileFormatError, OSError):
+        return False
+    return any(kinds.values())
+
+
+def _tensor_files(folder: Path) -> list[Path]:
+    """Return a folder's ``.safetensors`` files, by name with numbers in their order."""
+    return sorted((path for path in folder.glob("*.safetensors") if path.is_file()), key=_by_number)
+
+
+def _by_number(path: Path) -> list[tuple[int, str]]:
+    return [(int(text), "") if text.isdigit() else (-1, text) for text in re.split(r"(\d+)", path.name)]
+
+
+def _read_parts(path: Path, files: list[Path]) -> PartsSource:
+    found, damaged = _read_some(files, _part_file)
+    return PartsSource(path, tuple(found.values()), max(0, len(files) - MOST_FILES), damaged)
+
+
+def _part_file(file: Path) -> PartFile:
+    return PartFile(file.name, open_file(file), file.stat().st_size, _version(file))
+
+
+def _read_sculptures(path: Path, files: list[Path]) -> SculptureSource:
+    """Read sculpted networks, and the settings in their folder."""
+    found, damaged = _read_some(files, open_sculpture)
+    drawn: dict[str, Hierarchy] = {}
+    outputs: dict[str, Sequence[str] | None] = {}
+    for file, sculpture in found.items():
+        if sculpture.outcome == "not learned":
+            continue
+        usual = sculpture.task if len(found) == 1 else f"seed {sculpture.seed}"
+        name = file.stem if usual in drawn else usual
+        try:
+            drawn[name], outputs[name] = sculpture.hierarchy, sculpture.output_names
+        except (DovetailError, ValueError) as error:
+            raise FileFormatError(f"the modules of {file.name!r} cannot be found: {error}") from error
+    return SculptureSource(
+        path,
+        {file.name: sculpture for file, sculpture in found.items()},
+        drawn,
+        outputs,
+        _config(path / "config.json") if path.is_dir() else {},
+        tuple(dict.fromkeys(map(_version, found))),
+        max(0, len(files) - MOST_FILES),
+        damaged,
+    )
+
+
+def _read_modules(path: Path) -> SculptureSource:
+    return SculptureSource(path, {}, {path.name: open_hierarchy(path)})
+
+
+def _read_some(
+    files: Sequence[Path], read: Callable[[Path], Read]
+) -> tuple[dict[Path, Read], tuple[str, ...]]:
+    """Read as many files as a page takes; refuse them if all are damaged, with the name of the first."""
+    found, damaged = _read_each(files[:MOST_FILES], read)
+    if not found:
+        raise FileFormatError(damaged[0])
+    return found, damaged
+
+
+def _read_each(
+    files: Iterable[Path], read: Callable[[Path], Read]
+) -> tuple[dict[Path, Read], tuple[str, ...]]:
+    """Return what files hold, and for each that cannot be read a sentence that names it and says why."""
+    found: dict[Path, Read] = {}
+    damaged = []
+    for file in files:
+        try:
+            found[file] = read(file)
+        except FileFormatError as error:
+            damaged.append(str(error).replace(str(file), file.name))
+    return found, tuple(damaged)
+
+
+def _version(file: Path) -> str:
+    return str(read_header(file).get("dovetail", "unknown"))
+
+
+def _config(path: Path) -> dict[str, object]:
+    if not path.is_file():
+        return {}
+    try:
+        if path.stat().st_size > _LARGEST_CONFIG:
+            raise ValueError("it is too large")
+        content = parse(path.read_text("utf-8"))
+    except (OSError, ValueError, FileFormatError) as error:
+        raise FileFormatError(f"{path} cannot be read ({str(error)[:80]})") from None
+    return content if isinstance(content, dict) else {}
