@@ -29,7 +29,7 @@ from dovetail.studio.bench import parts
 from dovetail.studio.bench.bench import Bench, Measured
 from dovetail.studio.bench.groups import group_specialists
 from dovetail.studio.bench.logits import Outputs
-from dovetail.studio.bench.parts import Catalogue
+from dovetail.studio.bench.parts import FolderParts
 from dovetail.studio.folder import StudioFolder
 from dovetail.studio.held_data import DataCache
 
@@ -168,7 +168,7 @@ def test_groups_say_why_they_are_apart(tmp_path: Path) -> None:
         "other-data": digit_specialist((6,), data="mine"),
     }.items():
         part.save(tmp_path / f"{name}.safetensors")
-    groups = group_specialists(Catalogue(StudioFolder(tmp_path)).read().found)
+    groups = group_specialists(FolderParts(StudioFolder(tmp_path)).inventory().found)
     reasons = {
         tuple(found.file.name.split(".")[0] for found in group.members): group.apart for group in groups
     }
@@ -202,9 +202,9 @@ def test_files_that_are_nothing_are_listed_with_the_reason(tmp_path: Path) -> No
     (tmp_path / "noise.safetensors").write_bytes(b"\x00" * 100)
     (tmp_path / "short.safetensors").write_bytes((tmp_path / "0.safetensors").read_bytes()[:200])
     save_file({"weight": torch.zeros(2)}, tmp_path / "foreign.safetensors")
-    inventory = Catalogue(StudioFolder(tmp_path)).read()
+    inventory = FolderParts(StudioFolder(tmp_path)).inventory()
     assert [found.manifest.digest for found in inventory.found] == [good.digest]
-    reasons = {bad.file.name: bad.reason for bad in inventory.unusable}
+    reasons = {bad.file: bad.reason for bad in inventory.unusable}
     assert "without dovetail's manifest" in reasons["foreign.safetensors"]
     assert set(reasons) == {"foreign.safetensors", "noise.safetensors", "short.safetensors"}
     assert not any(str(tmp_path) in reason for reason in reasons.values())
@@ -219,11 +219,11 @@ def test_only_changed_files_are_read_again(tmp_path: Path, monkeypatch: pytest.M
         return read_file_manifest(path)
 
     monkeypatch.setattr(parts, "read_file_manifest", noted)
-    catalogue = Catalogue(StudioFolder(tmp_path))
-    catalogue.read()
+    catalogue = FolderParts(StudioFolder(tmp_path))
+    catalogue.inventory()
     digit_specialist((7,), "mlp:20").save(tmp_path / "1.safetensors")
     (tmp_path / "2.safetensors").unlink()
-    found = catalogue.read().found
+    found = catalogue.inventory().found
     assert read == ["0.safetensors", "1.safetensors", "2.safetensors", "1.safetensors"]
     assert [entry.manifest.specialists[0][0] for entry in found] == [(0,), (7,)]
 
@@ -238,9 +238,9 @@ def test_compatibility_is_the_librarys_and_comes_in_parts(tmp_path: Path) -> Non
     assert table.total == 6
     for _ in range(5):
         table = bench.compatibility(files, seconds=0.0)
-    known = {(a, b): fit for a, b, fit in table.pairs}
-    assert known[0, 2] == pytest.approx(dt.compatibility([team[0], team[2]]).score)
-    assert "both have class 0" in str(known[0, 3])
+    known = {(a, b): (score, why) for a, b, score, why in table.pairs}
+    assert known[0, 2][0] == pytest.approx(dt.compatibility([team[0], team[2]]).score)
+    assert "both have class 0" in known[0, 3][1]
     assert len(known) == 6
 
 

@@ -9,8 +9,7 @@ import pytest
 
 from dovetail import DovetailError
 from dovetail.studio import folder as module
-from dovetail.studio.errors import MissingError
-from dovetail.studio.folder import MOST_BYTES, StudioFolder
+from dovetail.studio.folder import MOST_BYTES, MissingError, StudioFolder
 
 BAD_NAMES = [
     "", "/", "..", ".", "./a", "a/..", "../a", "a/../../b", "/etc/passwd", "//etc/passwd", "a//b", "a/", "..\\a",

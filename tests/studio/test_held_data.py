@@ -14,7 +14,7 @@ from dovetail.specialists import Specialist
 from dovetail.specialists.fitting import check_data, data_note
 from dovetail.studio.bench.bench import Bench
 from dovetail.studio.folder import StudioFolder
-from dovetail.studio.held_data import DataCache, data_cache_of
+from dovetail.studio.held_data import DataCache
 from dovetail.studio.networks.reading import read_network
 from dovetail.studio.studio import Studio
 
@@ -31,11 +31,11 @@ def test_a_data_set_is_loaded_once(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("dovetail.studio.held_data.load_here", load)
     digit_specialist((3,)).save(tmp_path / "3.safetensors")
     studio = Studio(StudioFolder(tmp_path))
-    cache = studio.shared(data_cache_of)
+    cache = studio.data
     assert Bench(studio.folder, cache).look("3.safetensors").score is not None
     yardstick = read_network(tmp_path / "3.safetensors").yardstick
     assert yardstick is not None
-    assert yardstick(studio.shared(data_cache_of)).x is cache.get("digits").test.x
+    assert yardstick(studio.data).x is cache.get("digits").test.x
     assert loaded == ["digits"]
 
 

@@ -15,7 +15,7 @@ from fastapi.testclient import TestClient
 
 from dovetail import DovetailError
 from dovetail.studio import jobs as module
-from dovetail.studio.errors import MissingError
+from dovetail.studio.folder import MissingError
 from dovetail.studio.jobs import KINDS, Jobs, JobState
 
 EXAMPLE = """

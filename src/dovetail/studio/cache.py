@@ -1,4 +1,4 @@
-"""Memories with a limit: what was not used for longest goes first; one of them is safe for threads."""
+"""A memory with a limit, safe for threads: what was not used for longest goes first."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def _one(_: Any) -> int:
 
 
 class Cache(Generic[Value]):
-    """The values that were used last, by key.
+    """The values that were used last, by key; whoever asks for a value that is being made waits for it.
 
     Parameters
     ----------
@@ -42,59 +42,26 @@ class Cache(Generic[Value]):
         self._weigh = weigh
         self._values: OrderedDict[Hashable, Value] = OrderedDict()
         self.weight = 0
+        self._lock = threading.RLock()
+        self._making: dict[Hashable, threading.Lock] = {}
+        self._wanted: Counter[Hashable] = Counter()
 
     def find(self, key: Hashable) -> Value | None:
         """Return the value of a key, or None when it is not there."""
-        if key in self._values:
-            self._values.move_to_end(key)
-        return self._values.get(key)
+        with self._lock:
+            if key in self._values:
+                self._values.move_to_end(key)
+            return self._values.get(key)
 
     def keep(self, key: Hashable, value: Value) -> Value:
         """Return a value that was just made, and remember it."""
-        self.take_out(key)
-        self.weight += self._weigh(value)
-        self._values[key] = value
-        while len(self._values) > self._least and self.weight > self.limit:
-            self.weight -= self._weigh(self._values.popitem(last=False)[1])
+        with self._lock:
+            self.take_out(key)
+            self.weight += self._weigh(value)
+            self._values[key] = value
+            while len(self._values) > self._least and self.weight > self.limit:
+                self.weight -= self._weigh(self._values.popitem(last=False)[1])
         return value
-
-    def get(self, key: Hashable, make: Callable[[], Value]) -> Value:
-        """Return the value of a key, made if it is not there."""
-        found = self.find(key)
-        return self.keep(key, make()) if found is None else found
-
-    def take_out(self, key: Hashable) -> None:
-        """Forget the value of a key, if it is there."""
-        if key in self._values:
-            self.weight -= self._weigh(self._values.pop(key))
-
-    def items(self) -> list[tuple[Hashable, Value]]:
-        """Return all keys and values, the one that was not used for longest first."""
-        return list(self._values.items())
-
-
-class SharedCache(Generic[Value]):
-    """A cache that many threads ask at once: whoever asks for a value that is being made waits for it.
-
-    Parameters
-    ----------
-    limit : int
-        How many to keep; or how much, where they are weighed.
-    weigh : callable, optional
-        Returns what a value counts. It must not change.
-
-    Examples
-    --------
-    >>> numbers = SharedCache[int](limit=2)
-    >>> numbers.get("a", lambda: 1), numbers.get("a", lambda: 2)
-    (1, 1)
-    """
-
-    def __init__(self, limit: int, weigh: Callable[[Value], int] = _one) -> None:
-        self._values = Cache[Value](limit, weigh)
-        self._lock = threading.Lock()
-        self._making: dict[Hashable, threading.Lock] = {}
-        self._wanted: Counter[Hashable] = Counter()
 
     def get(self, key: Hashable, make: Callable[[], Value]) -> Value:
         """Return the value of a key, made if it is not there; one that cannot be made is tried by each in turn."""
@@ -103,15 +70,21 @@ class SharedCache(Generic[Value]):
             self._wanted[key] += 1
         try:
             with making:  # not the lock of all: a large file must not hold up the others
-                with self._lock:
-                    found = self._values.find(key)
-                if found is None:
-                    found = make()
-                    with self._lock:
-                        self._values.keep(key, found)
-                return found
+                found = self.find(key)
+                return self.keep(key, make()) if found is None else found
         finally:
             with self._lock:
                 self._wanted[key] -= 1
                 if not self._wanted[key]:
                     del self._wanted[key], self._making[key]
+
+    def take_out(self, key: Hashable) -> None:
+        """Forget the value of a key, if it is there."""
+        with self._lock:
+            if key in self._values:
+                self.weight -= self._weigh(self._values.pop(key))
+
+    def items(self) -> list[tuple[Hashable, Value]]:
+        """Return all keys and values, the one that was not used for longest first."""
+        with self._lock:
+            return list(self._values.items())

@@ -8,11 +8,8 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from ..errors import DovetailError
+from .folder import MissingError, StudioFolder
 from .safety import add_headers
-
-
-class MissingError(DovetailError):
-    """Something asked for by name that does not exist, or no longer does."""
 
 
 def answer_errors(app: FastAPI) -> None:
@@ -24,8 +21,9 @@ def answer_errors(app: FastAPI) -> None:
     app.add_exception_handler(Exception, _internal)
 
 
-def _foreseen(_: Request, error: Exception) -> JSONResponse:
-    return _answer(404 if isinstance(error, MissingError) else 400, str(error))
+def _foreseen(request: Request, error: Exception) -> JSONResponse:
+    folder: StudioFolder = request.app.state.studio.folder
+    return _answer(404 if isinstance(error, MissingError) else 400, folder.without_root(str(error)))
 
 
 def _unreadable(_: Request, error: Exception) -> JSONResponse:

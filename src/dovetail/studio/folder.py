@@ -8,9 +8,9 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from ..errors import DovetailError
-from .errors import MissingError
 
 MOST_BYTES = 512 * 2**20
 """The largest file that is opened, unless a view asks for less."""
@@ -21,6 +21,10 @@ _MOST_DEPTH = 8
 _LONGEST_NAME = 1_000
 
 
+class MissingError(DovetailError):
+    """Something asked for by name that does not exist, or no longer does."""
+
+
 @dataclass(frozen=True)
 class FoundFile:
     """A file in the folder: its name relative to it, its bytes, and when it was written (seconds since 1970)."""
@@ -28,6 +32,14 @@ class FoundFile:
     name: str
     size: int
     modified: float
+
+
+class Version(NamedTuple):
+    """A file as it is now: one that is written anew is another version."""
+
+    path: Path
+    modified: int
+    size: int
 
 
 @dataclass(frozen=True)
@@ -102,6 +114,16 @@ class StudioFolder:
         path = self.resolve(name)
         self.check_size(path, limit)
         return path
+
+    def version(self, name: str, limit: int = MOST_BYTES) -> Version:
+        """Return a file that is there and may be read, in the version that it has now."""
+        path = self.existing(name, limit)
+        status = path.stat()
+        return Version(path, status.st_mtime_ns, status.st_size)
+
+    def without_root(self, text: str) -> str:
+        """Return a text with files named as the folder does, not by where it is on the disk."""
+        return text.replace(f"{self.root}/", "")
 
     def relative(self, path: Path) -> str:
         """Return the name of a path in the folder."""

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import threading
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
@@ -13,9 +11,6 @@ from ..data import Split, load_here
 from ..data.dataset import Task
 from ..specialists.merge import some_of
 from .cache import Cache
-
-if TYPE_CHECKING:
-    from .studio import Studio
 
 _MOST_HELD = 2
 
@@ -62,7 +57,6 @@ class DataCache:
 
     def __init__(self) -> None:
         self._held = Cache[HeldData](_MOST_HELD)
-        self._lock = threading.Lock()
 
     def get(self, name: str) -> HeldData:
         """Return a data set, loaded when first asked for.
@@ -72,14 +66,7 @@ class DataCache:
         DataError
             When it is not on this machine.
         """
-        with self._lock:  # whoever asks while it is loaded waits for it, as loading it twice takes longer
-            return self._held.get(name, lambda: _load(name))
-
-
-def data_cache_of(studio: Studio) -> DataCache:
-    """Return a studio's data, for ``studio.shared``."""
-    del studio  # all studios load by the same names
-    return DataCache()
+        return self._held.get(name, lambda: _load(name))
 
 
 def _load(name: str) -> HeldData:

@@ -18,7 +18,7 @@ from pydantic import BaseModel
 
 from ..errors import DovetailError, unknown_name
 from ..io.fields import nan_to_null
-from .errors import MissingError
+from .folder import MissingError
 
 KINDS: dict[str, str] = {
     "audit": "dovetail.studio.audit.job",

@@ -9,6 +9,7 @@ from typing import Annotated, TypeVar, cast
 from fastapi import Depends, Request
 
 from .folder import StudioFolder
+from .held_data import DataCache
 from .jobs import Jobs
 
 Thing = TypeVar("Thing")
@@ -23,11 +24,14 @@ class Studio:
         The files that it shows.
     jobs : Jobs
         The long work that runs beside it.
+    data : DataCache
+        The data that views measure on.
     """
 
     def __init__(self, folder: StudioFolder) -> None:
         self.folder = folder
         self.jobs = Jobs()
+        self.data = DataCache()
         self._things: dict[object, object] = {}
         self._lock = threading.RLock()
 

@@ -11,14 +11,15 @@ from typing import Any
 from pydantic import BaseModel
 
 from ...data import presence
+from ...data.registry import Presence
 from ...report.chart_frame import chart_content
 from ...report.charts import confusion_chart, per_class_chart
 from ...specialists import Composite
 from ...specialists.evaluate import Score
 from .bench import Measured
-from .composing import ABOUT, FitTable, offered
+from .composing import ABOUT, offered
 from .groups import Group, group_specialists, provenance_of
-from .parts import Found, Inventory
+from .parts import Found, Inventory, UnusableFile
 
 FILE = "composite.safetensors"
 
@@ -43,14 +44,6 @@ class MethodCard(BaseModel):
     about: str
 
 
-class DataState(BaseModel):
-    """The data that specialists are measured on, and where it is if not here."""
-
-    name: str
-    here: bool
-    note: str
-
-
 class GroupCard(BaseModel):
     """Specialists that can be put together."""
 
@@ -59,7 +52,7 @@ class GroupCard(BaseModel):
     apart: str | None
     slots: bool
     classes: list[str]
-    data: DataState
+    data: Presence
     methods: list[MethodCard]
     specialists: list[SpecialistCard]
 
@@ -74,13 +67,6 @@ class CompositeCard(BaseModel):
     specialists: int
     net: str
     data: str
-
-
-class UnusableFile(BaseModel):
-    """A file that cannot be shown, and why."""
-
-    file: str
-    reason: str
 
 
 class Parts(BaseModel):
@@ -123,29 +109,22 @@ class TestScore(BaseModel):
     entropy: float | None
 
 
-class Fits(BaseModel):
-    """How well pairs will merge: places in the list of files, and a score or the reason why not."""
-
-    pairs: list[tuple[int, int, float | None, str]]
-    total: int
-
-
 def parts_answer(folder: str, inventory: Inventory) -> Parts:
     """Return what the folder has as cards."""
     return Parts(
         folder=folder,
         groups=[_group(group) for group in group_specialists(inventory.found)],
         composites=[_composite(found) for found in inventory.found if found.manifest.kind == "composite"],
-        unusable=[UnusableFile(file=bad.file.name, reason=bad.reason) for bad in inventory.unusable],
+        unusable=inventory.unusable,
         complete=inventory.complete,
     )
 
 
 def _group(group: Group) -> GroupCard:
-    kind, there = group.kind, presence(group.kind.data)
+    kind = group.kind
     return GroupCard(
         id=kind.number, title=group.title, apart=group.apart, slots=kind.slots, classes=list(kind.blueprint.classes),
-        data=DataState(name=there.name, here=there.here, note=there.note),
+        data=presence(kind.data),
         methods=[MethodCard(name=name, about=ABOUT[name]) for name in offered(kind.blueprint.net, slots=kind.slots)],
         specialists=[_specialist(found) for found in group.members],
     )  # fmt: skip
@@ -195,14 +174,6 @@ def score_answer(score: Score | None) -> TestScore:
     """Return accuracy and entropy, where there are any."""
     numbers: dict[str, Any] = {} if score is None else score.to_dict()
     return TestScore(accuracy=numbers.get("rewarded_accuracy"), entropy=numbers.get("entropy"))
-
-
-def fits_answer(table: FitTable) -> Fits:
-    """Return the known pairs."""
-    return Fits(
-        pairs=[(a, b, None, fit) if isinstance(fit, str) else (a, b, fit, "") for a, b, fit in table.pairs],
-        total=table.total,
-    )
 
 
 def same_python(paths: Sequence[Path], method: str | None, data: str | None) -> str:

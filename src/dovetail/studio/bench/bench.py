@@ -18,11 +18,11 @@ from ...specialists.fitting import check_data, data_note
 from ...specialists.merge import Method
 from ..cache import Cache
 from ..folder import StudioFolder
-from ..held_data import DataCache, HeldData, data_cache_of
+from ..held_data import DataCache, HeldData
 from ..studio import Studio
-from .composing import FIRST_SAMPLES, Compatibilities, FitTable, first_fit, key_of, put_together
+from .composing import FIRST_SAMPLES, Compatibilities, Fits, first_fit, key_of, put_together
 from .logits import Outputs
-from .parts import Catalogue, Inventory, OpenedParts
+from .parts import FolderParts, Inventory
 
 PATIENCE = 0.05
 """Seconds of computing after which an answer goes out with what is known; the page asks again for the rest."""
@@ -64,8 +64,7 @@ class Bench:
 
     def __init__(self, folder: StudioFolder, data: DataCache | None = None) -> None:
         self.folder = folder
-        self._catalogue = Catalogue(folder)
-        self._opened = OpenedParts(folder)
+        self._parts = FolderParts(folder)
         self._data = data or DataCache()
         self._outputs = Outputs()
         self._fits = Compatibilities()
@@ -77,20 +76,26 @@ class Bench:
 
     def inventory(self) -> Inventory:
         """Return what the folder has now."""
-        with self._lock:
-            return self._catalogue.read()
+        return self._parts.inventory()
 
     def gather(self, files: list[str], method: Method) -> tuple[list[Specialist], Composite]:
         """Return the specialists of some files, and what they give together."""
-        with self._lock:
-            members = self._opened.specialists(files)
-            data = self._data_of(members[0])[0] if method == "calibrated" else None
-            return members, self._composite(members, method, data)
+        members = self._parts.specialists(files)
+        if method != "calibrated":
+            return members, put_together(members, method, None)
+        data, _ = self.data_of(members[0])
+        # Fitting takes a second or more.
+        key = _members(members)
+        return members, self._fitted.get(key, lambda: put_together(members, method, data))
 
     def data_of(self, part: Part) -> tuple[HeldData | None, str]:
         """Return the data to measure a part on, or None and why there is none."""
-        with self._lock:
-            return self._data_of(part)
+        try:
+            data = self._data.get(part.specialists[0].provenance.data)
+            check_data(part.blueprint, data)
+        except DovetailError as error:
+            return None, str(error)
+        return data, ""
 
     def test_logits(self, part: Part, data: HeldData, seconds: float = PATIENCE) -> Tensor:
         """Return a part's logits for the first test samples, as many as are known after ``seconds``."""
@@ -108,9 +113,7 @@ class Bench:
 
     def look(self, file: str, seconds: float = PATIENCE) -> Measured:
         """Measure what one file holds, as it is."""
-        with self._lock:
-            part = self._opened.part(file)
-        return self._measured(part, seconds)
+        return self._measured(self._parts.part(file), seconds)
 
     def scores(self, files: list[str], seconds: float = PATIENCE) -> dict[str, Score | None]:
         """Measure some files each for itself, for about as long as is given; return those that are done.
@@ -131,23 +134,18 @@ class Bench:
                 break
         return found
 
-    def compatibility(self, files: list[str], seconds: float = PATIENCE) -> FitTable:
+    def compatibility(self, files: list[str], seconds: float = PATIENCE) -> Fits:
         """Compare any two of some files' specialists, for about as long as is given; again for the rest."""
-        with self._lock:
-            return self._fits.table(self._opened.specialists(files), seconds)
+        return self._fits.table(self._parts.specialists(files), seconds)
 
     def clash(self, files: list[str], method: Method) -> str:
         """Return what `dovetail.compose` warns of: why some files' specialists get in each other's way, or nothing."""
         _, composite = self.gather(files, method)
         data = self.data_of(composite)[0] if method == "calibrated" else None
-        with self._lock:
-            known = self._clashes.find(key_of(composite))
-        if known is not None:
-            return known
-        # Large networks take seconds; nobody else should wait.
-        clash = clash_in(composite, None if data is None else data.inputs) or ""
-        with self._lock:
-            return self._clashes.keep(key_of(composite), clash)
+        # Large networks take seconds; nobody else waits for them.
+        return self._clashes.get(
+            key_of(composite), lambda: clash_in(composite, None if data is None else data.inputs) or ""
+        )
 
     def save(self, files: list[str], method: Method, name: str) -> Path:
         """Save the composite of some files under a name that is free.
@@ -164,58 +162,44 @@ class Bench:
         with self._lock:
             if path.exists():
                 raise DovetailError(f"{name!r:.100} is there already; choose another name")
-            try:
-                return composite.save(path)
-            except DovetailError as error:
-                raise DovetailError(str(error).replace(f"{self.folder.root}/", "")) from None
-
-    def _data_of(self, part: Part) -> tuple[HeldData | None, str]:
-        try:
-            data = self._data.get(part.specialists[0].provenance.data)
-            check_data(part.blueprint, data)
-        except DovetailError as error:
-            return None, str(error)
-        return data, ""
-
-    def _composite(self, members: list[Specialist], method: Method, data: HeldData | None) -> Composite:
-        if method != "calibrated":
-            return put_together(members, method, data)
-        # Fitting takes a second or more.
-        return self._fitted.get(_members(members), lambda: put_together(members, method, data))
+            return composite.save(path)
 
     def _first_fitted(self, files: list[str]) -> Measured | None:
         """Return what a first fit gives, once for each composite; None where there is no need of one."""
+        members = self._parts.specialists(files)
+        data, _ = self.data_of(members[0])
+        key = _members(members)
+        if data is None or self._begun.find(key) or self._fitted.find(key) is not None:
+            return None
+        self._begun.keep(key, True)
+        part = first_fit(members, data)
+        if part is None:
+            return None
         with self._lock:
-            members = self._opened.specialists(files)
-            data, _ = self._data_of(members[0])
-            key = _members(members)
-            if data is None or self._begun.find(key) or self._fitted.find(key) is not None:
-                return None
-            self._begun.keep(key, True)
-            part = first_fit(members, data)
-            if part is None:
-                return None
             logits = self._outputs.logits(part, data).up_to(min(FIRST_SAMPLES, len(data.test) // 2))
-        (score,) = score_logits(logits[None], data.test.y[: len(logits)], [part.rewarded], part.classes)
-        provenance = members[0].provenance
-        return Measured(part, score, score.samples, len(data.test), data.name, data_note(provenance, data))
+        return _measured_on(part, _score(part, logits, data), data)
 
     def _measured(self, part: Part, seconds: float) -> Measured:
-        provenance = part.specialists[0].provenance
         data, why_not = self.data_of(part)
         if data is None:
-            return Measured(part, None, 0, 0, provenance.data, why_not)
+            return Measured(part, None, 0, 0, part.specialists[0].provenance.data, why_not)
         key = (key_of(part), data.fingerprint)
-        with self._lock:
-            score = self._scores.find(key)
+        score = self._scores.find(key)
         if score is None:
-            logits = self.test_logits(part, data, seconds)
-            target = data.test.y[: len(logits)]
-            (score,) = score_logits(logits[None], target, [part.rewarded], part.classes)
-            if len(logits) == len(data.test):
-                with self._lock:
-                    self._scores.keep(key, score)
-        return Measured(part, score, score.samples, len(data.test), data.name, data_note(provenance, data))
+            score = _score(part, self.test_logits(part, data, seconds), data)
+            if score.samples == len(data.test):
+                self._scores.keep(key, score)
+        return _measured_on(part, score, data)
+
+
+def _score(part: Part, logits: Tensor, data: HeldData) -> Score:
+    """Return what a part scores on the first samples, those that its logits are for."""
+    return score_logits(logits[None], data.test.y[: len(logits)], [part.rewarded], part.classes)[0]
+
+
+def _measured_on(part: Part, score: Score, data: HeldData) -> Measured:
+    note = data_note(part.specialists[0].provenance, data)
+    return Measured(part, score, score.samples, len(data.test), data.name, note)
 
 
 def _members(specialists: list[Specialist]) -> frozenset[str]:
@@ -226,4 +210,4 @@ def bench_of(studio: Studio) -> Bench:
     """Return a studio's bench, for ``studio.shared``."""
     # Charts load plotly when the first is made, which takes longer than all the rest of an answer.
     threading.Thread(target=import_module, args=("plotly.graph_objects",), daemon=True).start()
-    return Bench(studio.folder, studio.shared(data_cache_of))
+    return Bench(studio.folder, studio.data)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
+
+from pydantic import BaseModel
 
 from ...errors import DataError, MisfitError, SpecError
 from ...nets import NetSpec
@@ -88,15 +90,10 @@ def first_fit(members: list[Specialist], data: HeldData) -> Composite | None:
     return put_together(members, "calibrated", replace(data, inputs=data.inputs[:FIRST_INPUTS]))
 
 
-Fit = float | str
-"""The score of two specialists, or why they cannot be put together."""
+class Fits(BaseModel):
+    """How well pairs will merge, of those that are compared: places in the list, and a score or the reason why not."""
 
-
-@dataclass(frozen=True)
-class FitTable:
-    """Scores of pairs, by places in a list of specialists, as far as they are known; ``total`` pairs in all."""
-
-    pairs: list[tuple[int, int, Fit]]
+    pairs: list[tuple[int, int, float | None, str]]
     total: int
 
 
@@ -104,13 +101,13 @@ class Compatibilities:
     """The scores of pairs that were compared."""
 
     def __init__(self) -> None:
-        self._known = Cache[Fit](_MOST_KEPT)
+        self._known = Cache[tuple[float | None, str]](_MOST_KEPT)
 
-    def table(self, specialists: list[Specialist], seconds: float) -> FitTable:
+    def table(self, specialists: list[Specialist], seconds: float) -> Fits:
         """Return what is known of all pairs, after comparing more of them for about as long as is given."""
         until = time.perf_counter() + seconds
         places = list(combinations(range(len(specialists)), 2))
-        pairs: list[tuple[int, int, Fit]] = []
+        pairs: list[tuple[int, int, float | None, str]] = []
         fresh = 0
         for a, b in places:
             first, second = sorted([specialists[a], specialists[b]], key=lambda part: part.digest)
@@ -121,12 +118,12 @@ class Compatibilities:
                     continue
                 fit = self._known.keep(key, _fit(first, second))
                 fresh += 1
-            pairs.append((a, b, fit))
-        return FitTable(pairs, len(places))
+            pairs.append((a, b, *fit))
+        return Fits(pairs=pairs, total=len(places))
 
 
-def _fit(first: Specialist, second: Specialist) -> Fit:
+def _fit(first: Specialist, second: Specialist) -> tuple[float | None, str]:
     try:
-        return compatibility([first, second]).score
+        return compatibility([first, second]).score, ""
     except MisfitError as error:
-        return str(error)
+        return None, str(error)

@@ -148,9 +148,12 @@ class Outputs:
         layers = _first_and_rest(network)
         if layers is None or not self._adds_up(part, layers[0].out_features * samples * 4):
             return Rows(
-                samples, classes, lambda start, stop: run_network(network, x[start:stop]), _nbytes(network)
+                samples,
+                classes,
+                lambda start, stop: run_network(network, x[start:stop]),
+                state_bytes(network),
             )
-        return Rows(samples, classes, self._added(part, data, *layers), _nbytes(layers[1]))
+        return Rows(samples, classes, self._added(part, data, *layers), state_bytes(layers[1]))
 
     def _added(self, part: Part, data: HeldData, first: nn.Linear, rest: nn.Sequential) -> Forward:
         width = first.out_features
@@ -187,7 +190,8 @@ def _mixed(members: list[Rows], shares: tuple[float, ...], start: int, stop: int
     return mix_logits(torch.stack([rows.up_to(stop)[start:] for rows in members]), shares)
 
 
-def _nbytes(network: nn.Module) -> int:
+def state_bytes(network: nn.Module) -> int:
+    """Return what the weights of a network take."""
     return sum(tensor.nbytes for tensor in network.state_dict().values())
 
 

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from pydantic import BaseModel
 
 from ...errors import DovetailError, FileFormatError, SpecError
 from ...specialists import Composite, Part, Specialist, open_file
@@ -29,11 +33,10 @@ class Found:
     manifest: Manifest
 
 
-@dataclass(frozen=True)
-class Unusable:
+class UnusableFile(BaseModel):
     """A file that is no specialist or composite, or is damaged, and why."""
 
-    file: FoundFile
+    file: str
     reason: str
 
 
@@ -42,44 +45,33 @@ class Inventory:
     """All that was found; ``complete`` is false where there were too many files to look at all."""
 
     found: list[Found]
-    unusable: list[Unusable]
+    unusable: list[UnusableFile]
     complete: bool
 
 
-class Catalogue:
-    """The manifests of a folder's files; what has not changed since is not read again."""
+class FolderParts:
+    """The specialists and composites of a folder; what has not changed since is not read again."""
 
     def __init__(self, folder: StudioFolder) -> None:
         self._folder = folder
-        self._known: dict[FoundFile, Found | Unusable] = {}
+        self._seen = Cache[Found | UnusableFile](2 * MOST_FILES)
+        self._opened = Cache[Specialist | Composite](_LIMIT, _bytes)
 
-    def read(self) -> Inventory:
-        """Look at the folder now."""
+    def inventory(self) -> Inventory:
+        """Look at the folder now; of each file only at what it says about itself."""
         listing = self._folder.find((".safetensors",), most=MOST_FILES)
-        # A file that was written anew has another time or size, and so is another key. Others are forgotten.
-        self._known = {file: self._known.get(file) or self._look(file) for file in listing.files}
-        entries = self._known.values()
+        seen = [self._seen.get(file, partial(self._look, file)) for file in listing.files]
         return Inventory(
-            [entry for entry in entries if isinstance(entry, Found)],
-            [entry for entry in entries if isinstance(entry, Unusable)],
+            [entry for entry in seen if isinstance(entry, Found)],
+            [entry for entry in seen if isinstance(entry, UnusableFile)],
             listing.complete,
         )
 
-    def _look(self, file: FoundFile) -> Found | Unusable:
+    def _look(self, file: FoundFile) -> Found | UnusableFile:
         try:
-            path = self._folder.existing(file.name)
-            return Found(file, read_file_manifest(path))
+            return Found(file, read_file_manifest(self._folder.existing(file.name)))
         except DovetailError as error:
-            # Pages name files as the folder does, not by where it is on the disk.
-            return Unusable(file, str(error).replace(f"{self._folder.root}/", ""))
-
-
-class OpenedParts:
-    """The parts of a folder by name."""
-
-    def __init__(self, folder: StudioFolder) -> None:
-        self._folder = folder
-        self._opened = Cache[Specialist | Composite](_LIMIT, _bytes)
+            return UnusableFile(file=file.name, reason=self._folder.without_root(str(error)))
 
     def part(self, name: str) -> Specialist | Composite:
         """Return what a file holds.
@@ -89,10 +81,8 @@ class OpenedParts:
         DovetailError
             For a name that is not in the folder, and a file that is too large, damaged or something else.
         """
-        path = self._folder.existing(name)
-        status = path.stat()
-        key = (path, status.st_size, status.st_mtime_ns)
-        return self._opened.get(key, lambda: _read(self._folder, name))
+        version = self._folder.version(name)
+        return self._opened.get(version, lambda: _read(version.path))
 
     def specialists(self, names: list[str]) -> list[Specialist]:
         """Return the specialists of several files, none twice."""
@@ -105,12 +95,8 @@ class OpenedParts:
         return found
 
 
-def _read(folder: StudioFolder, name: str) -> Specialist | Composite:
-    try:
-        part = open_file(folder.existing(name))
-    except FileFormatError as error:
-        # Pages name files as the folder does, not by where it is on the disk.
-        raise FileFormatError(str(error).replace(f"{folder.root}/", "")) from None
+def _read(path: Path) -> Specialist | Composite:
+    part = open_file(path)
     _check_weights(part.specialists)
     return part
 

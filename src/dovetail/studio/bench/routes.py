@@ -12,16 +12,15 @@ from ...specialists.merge import Method
 from ..jobs import JobState
 from ..studio import Studio, StudioOf
 from .answers import (
-    Fits,
     Measurement,
     Parts,
     TestScore,
-    fits_answer,
     measurement_answer,
     parts_answer,
     score_answer,
 )
 from .bench import bench_of
+from .composing import Fits
 
 router = APIRouter(prefix="/api/bench", tags=["bench"])
 
@@ -101,7 +100,7 @@ def scores(wanted: Files, studio: StudioOf) -> dict[str, TestScore]:
 @router.post("/compatibility")
 def compatibility(wanted: Files, studio: StudioOf) -> Fits:
     """Return how well any two specialists will merge, of the pairs that are compared by now."""
-    return fits_answer(studio.shared(bench_of).compatibility(wanted.files))
+    return studio.shared(bench_of).compatibility(wanted.files)
 
 
 @router.post("/clash")

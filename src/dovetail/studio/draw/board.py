@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from dataclasses import dataclass
 
 import torch
@@ -15,6 +14,7 @@ from ...specialists.fitting import data_note
 from ...specialists.merge import Method
 from ..bench.bench import Bench, bench_of
 from ..bench.composing import key_of
+from ..bench.logits import state_bytes
 from ..cache import Cache
 from ..held_data import HeldData
 from ..studio import Studio
@@ -78,53 +78,14 @@ def rank(logits: Tensor, target: Tensor, rewarded: tuple[int, ...]) -> Ranking:
     return Ranking(loss.argsort(descending=True, stable=True), loss, mistaken, target)
 
 
-class Asker:
-    """Networks that were asked lately, ready to be asked again."""
-
-    def __init__(self) -> None:
-        self._networks = Cache[nn.Module](_MOST_BYTES, _bytes)
-        self._lock = threading.Lock()
-
-    def ask(self, members: list[Specialist], composite: Composite, x: Tensor) -> Tensor:
-        """Return log-probabilities for one input: a row for the composite, and then one for each member.
-
-        Raises
-        ------
-        DataError
-            When weights are so large that a network gives no numbers.
-        """
-        with self._lock, torch.no_grad():
-            each = {member.digest: self._logits(member, x) for member in members}
-            if composite.method == "logits":
-                ordered = torch.stack([each[member.digest] for member in composite.specialists])
-                together = mix_logits(ordered, composite.shares)
-            else:
-                together = self._logits(composite, x)
-            rows = torch.stack([together, *(each[member.digest] for member in members)])
-        if not is_finite(rows):
-            raise DataError(
-                "these networks give NaN or infinity for this input; leave out those with huge weights"
-            )
-        return rows.double().log_softmax(1)
-
-    def _logits(self, part: Part, x: Tensor) -> Tensor:
-        logits: Tensor = self._networks.get(key_of(part), part.module)(x)
-        return logits[0]
-
-
-def _bytes(network: nn.Module) -> int:
-    return sum(tensor.nbytes for tensor in network.state_dict().values())
-
-
 class Board:
     """What is drawn and looked at; specialists and data are the bench's."""
 
     def __init__(self, bench: Bench) -> None:
         self.bench = bench
-        self._asker = Asker()
+        self._networks = Cache[nn.Module](_MOST_BYTES, state_bytes)
         self._rankings = Cache[Ranking](_MOST_RANKINGS)
         self._ranges = Cache[Range](2)
-        self._lock = threading.Lock()
 
     def drawn(self, files: list[str], method: Method, ink: str) -> Drawn:
         """Return what specialists and their composite say to a drawing."""
@@ -168,14 +129,12 @@ class Board:
         logits = self.bench.test_logits(composite, data)
         key = (key_of(composite), data.fingerprint, len(logits))
         target = data.test.y[: len(logits)]
-        with self._lock:
-            return self._rankings.get(key, lambda: rank(logits, target, composite.rewarded))
+        return self._rankings.get(key, lambda: rank(logits, target, composite.rewarded))
 
     def _hard(
         self, members: list[Specialist], composite: Composite, data: HeldData, ranking: Ranking, at: int
     ) -> Hard:
-        with self._lock:
-            ends = self._ranges.get(data.fingerprint, lambda: range_of(data.test.x))
+        ends = self._ranges.get(data.fingerprint, lambda: range_of(data.test.x))
         x, truth = data.test.x[at : at + 1], int(data.test.y[at])
         together, each = self._ask(members, composite, x)
         return Hard(
@@ -188,9 +147,26 @@ class Board:
         )
 
     def _ask(self, members: list[Specialist], composite: Composite, x: Tensor) -> tuple[Said, list[Said]]:
-        together, *each = self._asker.ask(members, composite, x)
-        sharpness = 1 / max(composite.shares) if composite.method == "logits" else 1.0
-        return said(together, sharpness), [said(row) for row in each]
+        """Return what is said to one input, by the composite and by each member."""
+        with torch.no_grad():
+            each = [self._logits(member, x) for member in members]
+            if composite.method == "logits":
+                own = dict(zip(members, each, strict=True))
+                ordered = torch.stack([own[member] for member in composite.specialists])
+                together, sharpness = mix_logits(ordered, composite.shares), 1 / max(composite.shares)
+            else:
+                together, sharpness = self._logits(composite, x), 1.0
+            rows = torch.stack([together, *each])
+        if not is_finite(rows):
+            raise DataError(
+                "these networks give NaN or infinity for this input; leave out those with huge weights"
+            )
+        first, *others = rows.double().log_softmax(1)
+        return said(first, sharpness), [said(row) for row in others]
+
+    def _logits(self, part: Part, x: Tensor) -> Tensor:
+        logits: Tensor = self._networks.get(key_of(part), part.module)(x)
+        return logits[0]
 
 
 def board_of(studio: Studio) -> Board:

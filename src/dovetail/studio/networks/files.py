@@ -12,8 +12,8 @@ from torch.serialization import get_unsafe_globals_in_checkpoint
 
 from ...errors import DovetailError, FileFormatError
 from ...opening import kind_of
-from ..cache import SharedCache
-from ..folder import FoundFile
+from ..cache import Cache
+from ..folder import FoundFile, Version
 from .grouping import Grouping, Groups, group_units
 from .limits import MOST_BYTES, MOST_TEXT_BYTES, check_bytes
 from .network import Network
@@ -52,7 +52,7 @@ class NetworkList:
 
     def __init__(self, studio: Studio) -> None:
         self._folder = studio.folder
-        self._seen = SharedCache[tuple[NetworkFile | None]](2 * _MOST)
+        self._seen = Cache[tuple[NetworkFile | None]](2 * _MOST)
 
     def files(self) -> NetworkFiles:
         """Return the files that may hold networks, by the first bytes of each; none is read as a whole."""
@@ -74,7 +74,7 @@ class NetworkList:
                 check_bytes(path)
                 entry.kind = _kind(path)
         except (DovetailError, OSError) as error:
-            entry.problem = str(error).replace(str(path), path.name)
+            entry.problem = self._folder.without_root(str(error))
         return (entry,)
 
 
@@ -121,8 +121,8 @@ class OpenedNetworks:
 
     def __init__(self, studio: Studio) -> None:
         self._folder = studio.folder
-        self._networks = SharedCache[Network](_MOST_NETWORKS)
-        self._groups = SharedCache[Groups](_MOST_GROUPS)
+        self._networks = Cache[Network](_MOST_NETWORKS)
+        self._groups = Cache[Groups](_MOST_GROUPS)
 
     def network(self, name: str) -> Network:
         """Return the network in a file."""
@@ -130,13 +130,10 @@ class OpenedNetworks:
 
     def groups(self, name: str, grouping: Grouping | None, clusters: int) -> tuple[Network, Groups]:
         """Return the network in a file, and its units in groups."""
-        network, key = self._open(name)
-        return network, self._groups.get(
-            (*key, grouping, clusters), lambda: group_units(network, grouping, clusters)
-        )
+        network, version = self._open(name)
+        key = (version, grouping, clusters)
+        return network, self._groups.get(key, lambda: group_units(network, grouping, clusters))
 
-    def _open(self, name: str) -> tuple[Network, tuple[object, ...]]:
-        path = self._folder.existing(name, MOST_BYTES)
-        status = path.stat()
-        key = (path, status.st_mtime_ns, status.st_size)
-        return self._networks.get(key, lambda: read_network(path)), key
+    def _open(self, name: str) -> tuple[Network, Version]:
+        version = self._folder.version(name, MOST_BYTES)
+        return self._networks.get(version, lambda: read_network(version.path)), version

@@ -12,7 +12,7 @@ from ...graph.chain import find_layers
 from ...report.hierarchy_view import hierarchy_data
 from ...sculpting.drawing.style import checked_names, composition, counted, layer_name, unused_note
 from ...sculpting.modules.reach import used_units
-from ..errors import MissingError
+from ..folder import MissingError
 from .drawn import Drawn, draw_groups
 from .grouping import Grouping, Groups, groupings_of
 from .limits import MOST_NEIGHBOURS

@@ -45,13 +45,6 @@ def read_network(path: Path) -> Network:
     FileFormatError
         For a file that is damaged, foreign, too large, or holds no network.
     """
-    try:
-        return _read(path)
-    except FileFormatError as error:
-        raise FileFormatError(str(error).replace(str(path), path.name)) from error
-
-
-def _read(path: Path) -> Network:
     check_bytes(path, MOST_TEXT_BYTES if path.suffix == ".json" else MOST_BYTES)
     if path.suffix == ".json":
         return _of_modules(path)

@@ -8,7 +8,6 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
 
 from ...errors import SpecError
-from ..held_data import data_cache_of
 from ..studio import StudioOf
 from .files import NetworkFiles, NetworkList, OpenedNetworks
 from .grouping import Grouping, Groups
@@ -77,4 +76,4 @@ def read_unit(
 def take_out(studio: StudioOf, wish: TakeOut) -> WithoutModule:
     """Take a group out of a network, and tell which outputs break."""
     network, groups = studio.shared(OpenedNetworks).groups(wish.file, wish.grouping, wish.clusters)
-    return without_module(network, groups, wish.module, studio.shared(data_cache_of))
+    return without_module(network, groups, wish.module, studio.data)

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from ...sculpting.drawing.style import composition
 from ...sculpting.modules.hierarchy import Unit
-from ..errors import MissingError
+from ..folder import MissingError
 from ..held_data import DataCache
 from .grouping import Groups
 from .network import Network

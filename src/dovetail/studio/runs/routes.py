@@ -110,10 +110,7 @@ def start(asked: RecipeRequest, studio: StudioOf) -> JobState:
     recipe = find_recipe(asked.recipe)
     name = asked.folder or default_folder(recipe, "smoke").as_posix()
     path = studio.folder.resolve(name)
-    try:
-        check_folder_is(path, recipe, "smoke")
-    except DovetailError as error:
-        raise DovetailError(str(error).replace(str(path), name)) from error
+    check_folder_is(path, recipe, "smoke")
     if is_worked_in(path):
         raise DovetailError(f"{name!r} is being worked in already; wait for it, or name another folder")
     settings = {"recipe": recipe.name, "run": name, "path": str(path)}

@@ -15,7 +15,7 @@ from ...engine.run_folder import CONFIG, read_config
 from ...errors import FileFormatError
 from ...recipes import Finished, Recipe, Unit, find_recipe
 from ...recipes.recipe import Scale, check_scale
-from ..cache import SharedCache
+from ..cache import Cache
 from ..folder import StudioFolder, inside
 
 _MOST_CONFIG_BYTES = 2**16
@@ -103,25 +103,15 @@ class Results:
 
     def __init__(self, folder: StudioFolder) -> None:
         self._folder = folder
-        self._kept = SharedCache[tuple[int, Mapping[str, Finished]]](_MOST_RESULT_BYTES, itemgetter(0))
+        self._kept = Cache[tuple[int, Mapping[str, Finished]]](_MOST_RESULT_BYTES, itemgetter(0))
 
     def of(self, folder: Path) -> Mapping[str, Finished]:
         """Return the finished units of a folder by key; none where there is no file."""
         named = folder / results_file.NAME
         if not named.exists():
             return {}
-        path = self._folder.existing(self._folder.relative(named), _MOST_RESULT_BYTES)
-        status = path.stat()
-        key = (path, status.st_mtime_ns, status.st_size)
-        return self._kept.get(key, lambda: (status.st_size, self._read(path)))[1]
-
-    def _read(self, path: Path) -> Mapping[str, Finished]:
-        try:
-            return results_file.read_results(path)
-        except (RecursionError, OverflowError) as error:  # JSON that is deeper or larger than any of ours
-            raise FileFormatError(
-                f"{self._folder.relative(path)!r} is damaged; run the recipe again"
-            ) from error
+        version = self._folder.version(self._folder.relative(named), _MOST_RESULT_BYTES)
+        return self._kept.get(version, lambda: (version.size, results_file.read_results(version.path)))[1]
 
     def changed(self, folder: Path) -> float | None:
         """Return when the last unit was added, in seconds since 1970; nothing before the first."""

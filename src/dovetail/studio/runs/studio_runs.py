@@ -126,12 +126,10 @@ class StudioRuns:
             name = Path(config).parent.as_posix()
             try:
                 good.append(self.state(find_run(self._folder, name)))
-            except FileFormatError as error:
-                # Other programs have files of that name too; only one that is a run's can be damaged.
-                if _is_ours(self._folder.root / config):
-                    bad.append(DamagedRun(name=name, problem=str(error)))
             except DovetailError as error:
-                bad.append(DamagedRun(name=name, problem=str(error)))
+                # Other programs have files of that name too; only one that is a run's can be damaged.
+                if not isinstance(error, FileFormatError) or _is_ours(self._folder.root / config):
+                    bad.append(DamagedRun(name=name, problem=self._folder.without_root(str(error))))
         return good, bad
 
     def state(self, run: FoundRun) -> RunState:
