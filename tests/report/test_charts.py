@@ -16,7 +16,6 @@ from dovetail.report import (
     merge_curve_chart,
     per_class_chart,
     probe_chart,
-    reliability_chart,
 )
 from dovetail.specialists import Connectivity, DropAudit, MergeCurve, Score
 from dovetail.specialists.evaluate import score_logits
@@ -72,15 +71,6 @@ def test_per_class_without_a_value_says_so_and_names_what_it_can_draw() -> None:
     assert chart.layout.annotations[0].text == "no class has a value"
     with pytest.raises(SpecError, match="Known: accuracy, entropy, leakage"):
         per_class_chart(scored(), "colour")  # type: ignore[arg-type]
-
-
-def test_reliability_has_bins_with_samples_and_the_diagonal() -> None:
-    score = scored((0, 1, 2))
-    diagonal, bins = reliability_chart(score).data
-    assert (diagonal.x, diagonal.y) == ((0, 1), (0, 1))
-    count, confidence, accuracy = score.reliability[score.reliability[:, 0] > 0].T.tolist()
-    assert [list(bins.customdata), list(bins.x), list(bins.y)] == [count, confidence, accuracy]
-    assert not reliability_chart(scored((3,))).data[1].x
 
 
 def test_connectivity_has_a_line_per_path_and_the_tolerance() -> None:

@@ -16,7 +16,7 @@ from dovetail import DovetailError
 from dovetail.engine import Run
 from dovetail.errors import FileFormatError
 from dovetail.report import build_report
-from dovetail.report.sources import PartsSource, SavedAudit, SculptureSource, open_source
+from dovetail.report.sources import PartsSource, SculptureSource, open_source
 from dovetail.specialists import open_file
 
 

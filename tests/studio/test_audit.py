@@ -112,10 +112,10 @@ def test_files_and_settings_are_offered_with_the_defaults_of_the_library(
     (tmp_path / "broken.pt").write_bytes(b"nothing")
     offer = client(tmp_path).get("/api/audit").json()
     assert [file["name"] for file in offer["files"]] == ["planted.safetensors"]
-    defaults = {setting["name"]: setting["default"] for setting in offer["settings"]}
+    defaults = {name: setting["default"] for name, setting in offer["settings"].items()}
     library = inspect.signature(dt.clusterability).parameters
     assert defaults == {name: library[name].default for name in ("k", "shuffles", "shuffle", "seed")}
-    assert all(setting["help"] for setting in offer["settings"])
+    assert all(setting["description"] for setting in offer["settings"].values())
 
 
 @pytest.mark.parametrize(

@@ -46,13 +46,7 @@ class Outcome:
 
     def to_json(self) -> dict[str, object]:
         """Return the outcome without its unit, as values that JSON can hold."""
-        return {
-            "row": self.row,
-            "seconds": round(self.seconds, 3),
-            "device": self.device,
-            "error": self.error,
-            "trace": self.trace,
-        }
+        return {name: value for name, value in vars(self).items() if name != "unit"}
 
 
 def perform(unit: Unit, device: str) -> Outcome:
@@ -76,7 +70,7 @@ def perform(unit: Unit, device: str) -> Outcome:
         return Outcome(
             unit, error=f"internal error: {type(error).__name__}: {error}", trace=traceback.format_exc()
         )
-    return Outcome(unit, row, time.perf_counter() - begun, device_name(place))
+    return Outcome(unit, row, round(time.perf_counter() - begun, 3), device_name(place))
 
 
 def device_name(device: torch.device) -> str:

@@ -15,7 +15,6 @@ from .charts import (
     merge_curve_chart,
     per_class_chart,
     probe_chart,
-    reliability_chart,
 )
 from .hierarchy_view import hierarchy_fragment, hierarchy_html
 from .page import Page
@@ -30,6 +29,5 @@ __all__ = [
     "merge_curve_chart",
     "per_class_chart",
     "probe_chart",
-    "reliability_chart",
     "write_report",
 ]

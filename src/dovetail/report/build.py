@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from ..cluster.saved_audit import SavedAudit
 from ..engine import Run
 from ..errors import DovetailError
 from ..io.write import check_folder
@@ -12,7 +13,6 @@ from .page import Page
 from .pages import audit_page, parts_page, run_page, sculpture_page
 from .sources import (
     PartsSource,
-    SavedAudit,
     SculptureSource,
     Source,
     folders_inside,

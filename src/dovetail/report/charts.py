@@ -91,34 +91,6 @@ def per_class_chart(score: Score, what: PerClass = "accuracy") -> Figure:
     return figure
 
 
-def reliability_chart(score: Score) -> Figure:
-    """Return accuracy over confidence on samples of rewarded classes; on the diagonal confidence is deserved.
-
-    Examples
-    --------
-    >>> import torch
-    >>> from dovetail.specialists.evaluate import score_logits
-    >>> (score,) = score_logits(torch.eye(3)[None] * 9, torch.arange(3), [(0, 1)], ["a", "b", "c"])
-    >>> reliability_chart(score).layout.title.text
-    'expected calibration error 0.000'
-    """
-    count, confidence, accuracy = score.reliability[score.reliability[:, 0] > 0].T.tolist()
-    figure = empty_figure("confidence (mean of a bin)", "accuracy (share of samples)")
-    figure.add_scatter(
-        x=[0, 1], y=[0, 1], mode="lines", line={"color": GREY, "dash": "dash", "width": 1},
-        name="as right as confident", hoverinfo="skip",
-    )  # fmt: skip
-    figure.add_scatter(
-        x=confidence, y=accuracy, mode="lines+markers", name="bins, larger with more samples", customdata=count,
-        line={"color": OTHER_COLOUR, "width": 1}, marker={"size": [5 + 15 * math.sqrt(n / sum(count)) for n in count]},
-        hovertemplate="confidence %{x:.3f}<br>accuracy %{y:.3f}<br>%{customdata} samples<extra></extra>",
-    )  # fmt: skip
-    figure.update_xaxes(range=[0, 1.03])
-    figure.update_yaxes(range=[0, 1.03])
-    figure.update_layout(legend={"orientation": "v", "x": 1, "xanchor": "right", "y": 0})
-    return titled(figure, f"expected calibration error {score.calibration_error:.3f}")
-
-
 def connectivity_chart(paths: Sequence[Connectivity]) -> Figure:
     """Return the relative loss along paths between specialists, and how much of it counts as connected.
 

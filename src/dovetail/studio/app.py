@@ -76,11 +76,10 @@ def _add_pages(app: FastAPI) -> None:
     app.mount("/shared", StaticFiles(directory=FOLDER))  # what reports have inside
 
 
-@_jobs.get("")
-def all_jobs(studio: StudioOf) -> list[JobSummary]:
+@_jobs.get("", response_model=list[JobSummary])
+def all_jobs(studio: StudioOf) -> list[JobState]:
     """Return in short how all jobs stand, the latest first."""
-    fields = set(JobSummary.model_fields)
-    return [JobSummary(**job.model_dump(include=fields)) for job in studio.jobs.all()]
+    return studio.jobs.all()
 
 
 @_jobs.get("/{job_id}")

@@ -10,16 +10,18 @@ the browser itself says that the request is ours.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Awaitable, Callable
 from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
 from starlette.requests import cookie_parser
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 MOST_BODY = 4 * 2**20
 """Bytes that a request may have."""
+
+_TOO_LONG = f"the request has more than {MOST_BODY // 2**20} MB; send less"
 
 _HARMLESS = ("GET", "HEAD", "OPTIONS")
 
@@ -119,11 +121,11 @@ class Guard:
                 await answer(scope, receive, send_safely)
                 return
             self._check_right(headers, scope["method"])
-            body = await read_body(headers, receive)
+            _check_length(headers)
         except RefusedError as refusal:
             await _explain(refusal, scope["path"])(scope, receive, send_safely)
             return
-        await self._app(scope, _replay(body, receive), send_safely)
+        await self._app(scope, limited(receive), send_safely)
 
     def _check_sender(self, headers: Headers) -> None:
         hosts = headers.getlist("host")
@@ -174,37 +176,28 @@ def _same(given: str, wanted: str) -> bool:
     return secrets.compare_digest(given.encode("utf-8", "replace"), wanted.encode())
 
 
-async def read_body(headers: Headers, receive: Receive) -> bytes:
-    """Return the whole body, or refuse one that is too long: by its header, or as soon as it is."""
-    too_long = RefusedError(413, f"the request has more than {MOST_BODY // 2**20} MB; send less")
+def _check_length(headers: Headers) -> None:
+    """Refuse a body that is too long by its header."""
     length = headers.get("content-length", "0")
     if not length.isascii() or not length.isdigit():
         raise RefusedError(400, "the request's length is not a number")
     if len(length) > 18 or int(length) > MOST_BODY:
-        raise too_long
-    body = bytearray()
-    more = True
-    while more:
+        raise RefusedError(413, _TOO_LONG)
+
+
+def limited(receive: Receive) -> Receive:
+    """Return a way to receive a body that ends as soon as it is too long, whatever its header said."""
+    received = 0
+
+    async def within_limits() -> Message:
+        nonlocal received
         message = await receive()
-        if message["type"] != "http.request":
-            raise RefusedError(400, "the request was broken off")
-        body += message.get("body", b"")
-        more = message.get("more_body", False)
-        if len(body) > MOST_BODY:
-            raise too_long
-    return bytes(body)
+        received += len(message.get("body", b""))
+        if received > MOST_BODY:
+            raise HTTPException(413, _TOO_LONG)
+        return message
 
-
-def _replay(body: bytes, receive: Receive) -> Callable[[], Awaitable[Message]]:
-    """Return a way to receive a body that has been read already, and then whatever comes."""
-    waiting = [body]
-
-    async def again() -> Message:
-        if waiting:
-            return {"type": "http.request", "body": waiting.pop(), "more_body": False}
-        return await receive()
-
-    return again
+    return within_limits
 
 
 def _explain(refusal: RefusedError, path: str) -> Response:

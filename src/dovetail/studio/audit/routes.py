@@ -14,7 +14,7 @@ from ..folder import FoundFile, inside
 from ..jobs import JobState
 from ..networks.files import NetworkList
 from ..studio import StudioOf
-from .settings import ENDINGS, AuditSettings, Setting, settings_of_form
+from .settings import ENDINGS, AuditSettings, settings_of_form
 from .shown import audit_shown
 
 router = APIRouter(prefix="/api/audit", tags=["audit"])
@@ -28,7 +28,7 @@ class Offer(BaseModel):
 
     files: list[FoundFile]
     complete: bool
-    settings: list[Setting]
+    settings: dict[str, Any]
 
 
 @router.get("")

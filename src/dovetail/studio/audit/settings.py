@@ -58,35 +58,13 @@ class AuditSettings(BaseModel):
         return path, output
 
 
-class Setting(BaseModel):
-    """One setting as a form shows it."""
-
-    name: str
-    help: str
-    default: int | str
-    least: int | None = None
-    most: int | None = None
-    choices: list[str] | None = None
-
-
-def settings_of_form() -> list[Setting]:
-    """Return the settings that a form asks for, besides the file and where to save.
+def settings_of_form() -> dict[str, Any]:
+    """Return the settings that a form asks for, besides the file and where to save, each as JSON schema has it.
 
     Examples
     --------
-    >>> [setting.name for setting in settings_of_form()]
+    >>> list(settings_of_form())
     ['k', 'shuffles', 'shuffle', 'seed']
     """
     schema: dict[str, Any] = AuditSettings.model_json_schema()["properties"]
-    return [
-        Setting(
-            name=name,
-            help=entry["description"],
-            default=entry["default"],
-            least=entry.get("minimum"),
-            most=entry.get("maximum"),
-            choices=entry.get("enum"),
-        )
-        for name, entry in schema.items()
-        if name not in ("file", "output")
-    ]
+    return {name: entry for name, entry in schema.items() if name not in ("file", "output")}

@@ -14,7 +14,7 @@ export function auditForm(offer, file, onStart) {
     { class: "card audit-form", "aria-label": "New audit" },
     field("file", "Network", "Only weights are read from files; nothing in them is run.", fileChoice(offer, file)),
     offer.complete ? null : h("p", { class: "quiet" }, "There are more files than are listed here."),
-    h("div", { class: "audit-settings" }, offer.settings.map(settingField)),
+    h("div", { class: "audit-settings" }, Object.entries(offer.settings).map(settingField)),
     field(
       "output",
       "Save into",
@@ -48,9 +48,9 @@ export function auditForm(offer, file, onStart) {
 
 function values(form, settings) {
   const asked = { file: form.elements.file.value, output: form.elements.output.value.trim() || null };
-  for (const { name, choices } of settings) {
+  for (const [name, { type }] of Object.entries(settings)) {
     const text = form.elements[name].value;
-    asked[name] = choices ? text : Number(text);
+    asked[name] = type === "string" ? text : Number(text);
   }
   return asked;
 }
@@ -60,13 +60,14 @@ function fileChoice(offer, file) {
   return h("select", { id: "audit-file", name: "file", required: true }, options);
 }
 
-function settingField({ name, help, default: value, least, most, choices }) {
+// Settings come as JSON schema has them.
+function settingField([name, { description, default: value, minimum, maximum, enum: choices }]) {
   const id = `audit-${name}`;
   const option = (choice) => h("option", { value: choice, selected: choice === value }, choice);
   const input = choices
     ? h("select", { id, name }, choices.map(option))
-    : h("input", { id, name, type: "number", min: least, max: most, step: 1, value, required: true });
-  return field(name, LABELS[name] ?? name, help, input);
+    : h("input", { id, name, type: "number", min: minimum, max: maximum, step: 1, value, required: true });
+  return field(name, LABELS[name] ?? name, description, input);
 }
 
 function field(name, label, help, input) {
