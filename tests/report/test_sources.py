@@ -13,6 +13,7 @@ from safetensors.torch import save, save_file
 
 import dovetail as dt
 from dovetail import DovetailError
+from dovetail.cluster.saved_audit import SavedAudit
 from dovetail.engine import Run
 from dovetail.errors import FileFormatError
 from dovetail.report import build_report
