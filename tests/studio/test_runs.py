@@ -17,9 +17,10 @@ from dovetail.engine.folder_files import is_worked_in
 from dovetail.recipes import Finished, find_recipe
 from dovetail.report import build_report
 from dovetail.studio.folder import StudioFolder
-from dovetail.studio.runs import run_folder
+from dovetail.studio.runs import studio_runs
 from dovetail.studio.runs.job import run as run_job
-from dovetail.studio.runs.studio_runs import Pace, Sight
+from dovetail.studio.runs.studio_runs import Pace, Sight, StudioRuns
+from dovetail.studio.studio import Studio
 
 from .conftest import ClientOf
 from .run_folders import RECIPE, UNITS, QuickEngine, finished_units, open_run, write_run
@@ -233,11 +234,11 @@ def test_recipes_are_listed(studio: TestClient) -> None:
 
 def test_time_left_follows_the_pace_that_was_seen() -> None:
     pace = Pace()
-    assert pace.left("a", Sight(100, 0.5, 1, 50), now=150) is None  # 0.5 was there before the process began
-    assert pace.left("a", Sight(100, 0.6, 1, 120), now=120) == pytest.approx(80)
-    assert pace.left("a", Sight(100, 0.6, 1, 120), now=130) == pytest.approx(70)
-    assert pace.left("a", Sight(100, 0.6, 1, 120), now=1000) == 0
-    assert pace.left("a", Sight(999, 0.6, 1, 120), now=1000) is None  # another process has begun
+    assert pace.left("a", Sight(100, 0.5, 50), now=150) is None  # 0.5 was there before the process began
+    assert pace.left("a", Sight(100, 0.6, 120), now=120) == pytest.approx(80)
+    assert pace.left("a", Sight(100, 0.6, 120), now=130) == pytest.approx(70)
+    assert pace.left("a", Sight(100, 0.6, 120), now=1000) == 0
+    assert pace.left("a", Sight(999, 0.6, 120), now=1000) is None  # another process has begun
 
 
 @pytest.mark.parametrize(
@@ -287,8 +288,8 @@ def test_results_in_memory_are_limited_by_their_size(root: Path, monkeypatch: py
         return read(path)
 
     monkeypatch.setattr(results_file, "read_results", counted)
-    monkeypatch.setattr(run_folder, "_MOST_RESULT_BYTES", 2 * size)
-    kept = run_folder.Results(StudioFolder(root))
+    monkeypatch.setattr(studio_runs, "_MOST_RESULT_BYTES", 2 * size)
+    kept = StudioRuns(Studio(StudioFolder(root)))
     for name in ("half", "half", "old/whole", "half"):  # the two together are too much
-        kept.of(root / name)
+        kept.results(root / name)
     assert reads == ["half", "whole", "half"]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from ..cluster.settings import OUTPUT, AuditSettings
-from .options import Json, load_data, with_settings
+from .options import Json, with_settings
 from .output import print_json, say
 
 if TYPE_CHECKING:
@@ -81,6 +81,7 @@ def audit(
     from ..cluster import clusterability
     from ..cluster import lesion as lesioned
     from ..cluster.audit_folder import audit_json, check_folder, write_audit
+    from ..data import load
     from ..errors import SpecError
     from ..graph.chain import ASSUMED
     from ..io.provenance import provenance
@@ -94,7 +95,7 @@ def audit(
             raise SpecError(f"{option} goes with --lesion DATA: without it the network is not measured")
     if output is not None:
         check_folder(output)
-    data = None if lesion is None else load_data(lesion)
+    data = None if lesion is None else load(lesion)
     shape = read_shape(input_shape) or (None if data is None else data.input_shape)
     source = read_source(checkpoint, weights, shape)
     with advice_for_the_command(source):

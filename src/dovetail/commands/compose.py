@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from .options import Json, load_data
+from .options import Json
 from .output import print_json, print_table, say, table_of
 
 if TYPE_CHECKING:
@@ -65,6 +65,7 @@ def compose(
 
         dovetail compose parts/*.safetensors --without 3 -o nine.safetensors
     """
+    from ..data import load
     from ..errors import SpecError
     from ..io.write import check_folder
     from ..specialists import audit_drop, open_file
@@ -79,7 +80,7 @@ def compose(
     parts = [open_file(path) for path in files]
     measured = None if evaluate is None else _data_for(parts[0], evaluate)
     audited = None if audit is None else measured if audit == evaluate else _data_for(parts[0], audit)
-    source = load_data(inputs) if inputs is not None else measured or audited
+    source = load(inputs) if inputs is not None else measured or audited
     whole = _put_together(parts, method, None if source is None else source.train.x, keep, force)
     dropped = [class_of_text(name, whole.classes) for name in without or ()]
     composite = whole.without(*dropped) if dropped else whole
@@ -128,9 +129,10 @@ def _put_together(
 
 def _data_for(part: Part, text: str) -> Dataset:
     """Load data to measure on, if it is of the kind that the parts were trained for."""
+    from ..data import load
     from ..specialists.fitting import check_data
 
-    dataset = load_data(text)
+    dataset = load(text)
     check_data(part.blueprint, dataset)
     return dataset
 

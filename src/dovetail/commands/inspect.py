@@ -45,30 +45,26 @@ def inspect(
             f"{file} is a folder; name a file in it, or see all of it: dovetail report {file}"
         )
     found = open_saved(file)
-    if isinstance(found, Sculpture):
-        content: object = read_header(file)
-    elif isinstance(found, Hierarchy):
-        content = json.loads(found.to_json())
-    elif isinstance(found, SavedAudit):
-        content = found.content
-    else:
-        assert not isinstance(found, Run)  # which is a folder
-        content = json.loads(found.manifest.to_text())
+    content: object
+    match found:
+        case Sculpture():
+            what, text, content = "sculpted network", found.describe(), read_header(file)
+        case Hierarchy():
+            what, text, content = "modules of a network", found.describe(), json.loads(found.to_json())
+        case SavedAudit():
+            warnings = [f"warning: {warning}" for warning in found.warnings]
+            more = f"Clusters, lesions and pictures: dovetail report {file}"
+            what, text = f"audit of {found.checkpoint}", "\n".join([found.verdict, *warnings, more])
+            content = found.content
+        case _:
+            assert not isinstance(found, Run)  # which is a folder
+            what, text, content = "", "", json.loads(found.manifest.to_text())
+            if not as_json:
+                _show_part(file, found)
+                return
     if as_json:
         print_json(content)
-    elif isinstance(found, Sculpture):
-        _show(file, "sculpted network", found.describe())
-    elif isinstance(found, Hierarchy):
-        _show(file, "modules of a network", found.describe())
-    elif isinstance(found, SavedAudit):
-        warnings = [f"warning: {warning}" for warning in found.warnings]
-        more = f"Clusters, lesions and pictures: dovetail report {file}"
-        _show(file, f"audit of {found.checkpoint}", "\n".join([found.verdict, *warnings, more]))
-    else:
-        _show_part(file, found)
-
-
-def _show(file: Path, what: str, text: str) -> None:
+        return
     print_table(facts_table({"file": _named(file), "what": what}))
     say(text)
 

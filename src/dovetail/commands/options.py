@@ -5,16 +5,13 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 import typer
 from pydantic.fields import FieldInfo
 
 from ..errors import SpecError
 from ..settings import Settings, choices
-
-if TYPE_CHECKING:
-    from ..data import Dataset
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines instead of a table.")]
 DataName = Annotated[
@@ -39,13 +36,6 @@ def seed_range(first: int, count: int) -> range:
     if not 1 <= count <= MOST_SEEDS:
         raise SpecError(f"--seeds is how many seeds to use, 1 to {MOST_SEEDS:,}; got {count!r:.40}")
     return range(first, first + count)
-
-
-def load_data(text: str) -> Dataset:
-    """Load data given as ``NAME`` or ``NAME:option=value,option=value``."""
-    from ..data import load
-
-    return load(text)
 
 
 Command = TypeVar("Command", bound=Callable[..., None])

@@ -79,7 +79,7 @@ def sculpt(
         # A family has one name, however it was typed: 4,2,4 is [4, 2, 4].
         "task": what.name if what.name.startswith("[") else task,
         "fingerprint": _fingerprint(what),
-        "from": None if network is None else hashlib.sha256(_bytes(network)).hexdigest()[:16],
+        "from": None if network is None else hashlib.sha256(network.read_bytes()).hexdigest()[:16],
         **asked.model_dump(mode="json"),
     }
     sculptures = _sculpted(what, settings, asked, network, numbers, output, device, force, not as_json)
@@ -180,15 +180,6 @@ def _fingerprint(what: BooleanTask | Dataset) -> str:
     from ..data import Dataset
 
     return (what if isinstance(what, Dataset) else what.dataset()).fingerprint
-
-
-def _bytes(path: Path) -> bytes:
-    from ..errors import FileFormatError
-
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise FileFormatError(f"{str(path)!r} cannot be read: {error.strerror}") from error
 
 
 def _network_of(path: Path) -> nn.Module:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from ..specialists.settings import TrainingSettings
-from .options import DataName, Device, FirstSeed, Json, Seeds, load_data, seed_range, with_settings
+from .options import DataName, Device, FirstSeed, Json, Seeds, seed_range, with_settings
 from .output import print_json, print_table, table_of
 
 
@@ -43,11 +43,12 @@ def train(
 
         dovetail train digits --net mlp:500 --slots -o parts/
     """
+    from ..data import load
     from ..specialists import train_specialists
     from ..specialists.files import file_name
 
     numbers = seed_range(seed, seeds)
-    dataset = load_data(data)
+    dataset = load(data)
     sets = None if rewarded is None else [_class_set(entry, dataset.classes) for entry in rewarded]
     settings = TrainingSettings(**options | {"patience": options["patience"] or None})
     team = train_specialists(

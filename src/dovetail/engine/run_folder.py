@@ -84,7 +84,10 @@ class RunFolder:
         try:
             check_folder_is(path, recipe, scale)  # again: another run may have begun here meanwhile
             if not _config(path):
-                self._write_config({"recipe": recipe.name, "scale": scale, **versions()})
+                config = {"recipe": recipe.name, "scale": scale, **versions()}
+                # Each value as JSON, which YAML understands.
+                text = "".join(f"{key}: {json.dumps(value)}\n" for key, value in config.items())
+                write_whole(path / CONFIG, lambda file: file.write_text(text, encoding="utf-8"))
             results_file.mend(self._results)
             self._finished = results_file.read_results(self._results)
         except BaseException:
@@ -130,11 +133,6 @@ class RunFolder:
     def write_tables(self, finished: Sequence[Finished]) -> None:
         """Write ``table.md`` and the figures."""
         write_tables(self.path, self._recipe, self._scale, finished)
-
-    def _write_config(self, config: dict[str, str]) -> None:
-        # Each value as JSON, which YAML understands.
-        text = "".join(f"{key}: {json.dumps(value)}\n" for key, value in config.items())
-        write_whole(self.path / CONFIG, lambda path: path.write_text(text, encoding="utf-8"))
 
 
 def check_folder_is(path: Path, recipe: Recipe, scale: Scale) -> None:

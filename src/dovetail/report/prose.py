@@ -52,19 +52,12 @@ def _reader() -> MarkdownIt:
     from markdown_it import MarkdownIt
 
     reader = MarkdownIt("commonmark", {"html": False})
-    reader.add_render_rule("heading_open", _constant("<p><strong>"))
-    reader.add_render_rule("heading_close", _constant("</strong></p>\n"))
+    reader.add_render_rule("heading_open", lambda *_: "<p><strong>")
+    reader.add_render_rule("heading_close", lambda *_: "</strong></p>\n")
     for name in ("link_open", "link_close"):
-        reader.add_render_rule(name, _constant(""))
+        reader.add_render_rule(name, lambda *_: "")
     reader.add_render_rule("image", _image_text)
     return reader
-
-
-def _constant(html: str) -> Any:
-    def rule(*_: object) -> str:
-        return html
-
-    return rule
 
 
 def _image_text(renderer: Any, tokens: Sequence[Token], at: int, options: Any, environment: Any) -> str:

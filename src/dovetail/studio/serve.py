@@ -8,7 +8,7 @@ import secrets
 import socket
 import threading
 import webbrowser
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from html import escape
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -63,8 +63,8 @@ def serve(
         contextlib.suppress(KeyboardInterrupt),
     ):  # the way to end it
         if browser:  # in a thread, because a browser in the terminal would hold up the server it asks
-            page = at_end.enter_context(contextlib.closing(LandingPage(url)))
-            threading.Thread(target=webbrowser.open, args=(page.url,), daemon=True).start()
+            page = at_end.enter_context(landing_page(url))
+            threading.Thread(target=webbrowser.open, args=(page,), daemon=True).start()
         compute_politely()
         # The slowest part, and after the address: the socket listens already, and lets the browser wait.
         app = create_app(shown, token=token, port=number)
@@ -115,26 +115,15 @@ def listen(port: int | None) -> socket.socket:
     raise DovetailError(f"cannot listen on port {port}: {reason}; choose another, or 0 for any that is free")
 
 
-class LandingPage:
-    """A page in a private temporary folder that leads to an address.
+@contextlib.contextmanager
+def landing_page(address: str) -> Iterator[str]:
+    """Make a page in a private temporary folder that leads to an address; give what to open in the browser.
 
     Every user of a machine sees the arguments of every process, so an address with a token must not be one of them: the
     browser is given the name of a file that only this user can read.
-
-    Parameters
-    ----------
-    address : str
-        Where it leads, token and all.
-
-    Attributes
-    ----------
-    url : str
-        What to open in the browser.
     """
-
-    def __init__(self, address: str) -> None:
-        self._folder = TemporaryDirectory(prefix="dovetail-studio-", ignore_cleanup_errors=True)
-        path = Path(self._folder.name) / "open.html"
+    with TemporaryDirectory(prefix="dovetail-studio-", ignore_cleanup_errors=True) as folder:
+        path = Path(folder) / "open.html"
         path.touch(0o600)  # before anything is in it
         path.write_text(
             '<!doctype html><html lang="en"><meta charset="utf-8"><title>Dovetail studio</title>'
@@ -142,8 +131,4 @@ class LandingPage:
             f'<a href="{escape(address)}">To the studio</a></html>\n',
             "utf-8",
         )
-        self.url = path.as_uri()
-
-    def close(self) -> None:
-        """Delete the page; done twice it does no harm."""
-        self._folder.cleanup()
+        yield path.as_uri()

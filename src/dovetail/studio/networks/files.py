@@ -28,7 +28,11 @@ _TORCH = (".pt", ".pth", ".ckpt", ".bin")
 
 _MOST = 500
 
-_PICKLE, _START_BYTES = b"\x80", 64
+_PICKLE = b"\x80"
+
+FileKind = Literal["sculpture", "specialist or composite", "modules", "checkpoint"]
+
+_KINDS: dict[str | None, FileKind] = {"sculpture": "sculpture", "part": "specialist or composite"}
 
 
 class NetworkFile(BaseModel):
@@ -36,7 +40,7 @@ class NetworkFile(BaseModel):
 
     name: str
     bytes: int
-    kind: Literal["sculpture", "specialist or composite", "modules", "checkpoint"]
+    kind: FileKind
     problem: str | None = None
 
 
@@ -66,34 +70,29 @@ class NetworkList:
         entry = NetworkFile(name=file.name, bytes=file.size, kind="checkpoint")
         try:
             if file.name.endswith(".json"):
-                if not _is_modules(path):
+                if kind_of(path) != "hierarchy":
                     return (None,)
                 entry.kind = "modules"
                 self._folder.check_size(path, MOST_TEXT_BYTES)
+            elif file.name.endswith(_TORCH):
+                check_bytes(path)
+                _check_torch(path)
             else:
                 check_bytes(path)
-                entry.kind = _kind(path)
+                entry.kind = _KINDS.get(kind_of(path), "checkpoint")
         except (DovetailError, OSError) as error:
+            if file.name.endswith(".json") and entry.kind != "modules":
+                return (None,)
             entry.problem = self._folder.without_root(str(error))
         return (entry,)
 
 
-def _kind(path: Path) -> Literal["sculpture", "specialist or composite", "checkpoint"]:
-    if path.name.endswith(_TORCH):
-        _check_torch(path)
-        return "checkpoint"
-    kind = kind_of(path)
-    return (
-        "sculpture" if kind == "sculpture" else "specialist or composite" if kind == "part" else "checkpoint"
-    )
-
-
 def _check_torch(path: Path) -> None:
     """Refuse what cannot be a file of PyTorch, and one with objects in it, which would have to be run."""
-    archive = zipfile.is_zipfile(path)
-    if not archive and _start(path)[:1] != _PICKLE:
-        raise FileFormatError(f"{path.name!r} is damaged, cut short, or no file of weights")
-    if not archive:
+    if not zipfile.is_zipfile(path):
+        with path.open("rb") as file:
+            if file.read(1) != _PICKLE:
+                raise FileFormatError(f"{path.name!r} is damaged, cut short, or no file of weights")
         return  # PyTorch's old format: opening it will tell
     try:
         objects = get_unsafe_globals_in_checkpoint(path)
@@ -101,19 +100,6 @@ def _check_torch(path: Path) -> None:
         raise FileFormatError(f"{path.name!r} is damaged, or no file of weights") from error
     if objects:
         raise FileFormatError(f"{path.name!r} holds Python objects ({objects[0]}), which are never loaded")
-
-
-def _is_modules(path: Path) -> bool:
-    """Whether a JSON file starts as one with modules does; other JSON files are no concern of this view."""
-    try:
-        return kind_of(path) == "hierarchy"
-    except FileFormatError:
-        return False
-
-
-def _start(path: Path) -> bytes:
-    with path.open("rb") as file:
-        return file.read(_START_BYTES)
 
 
 class OpenedNetworks:

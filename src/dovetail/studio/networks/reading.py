@@ -48,14 +48,8 @@ def read_network(path: Path) -> Network:
     check_bytes(path, MOST_TEXT_BYTES if path.suffix == ".json" else MOST_BYTES)
     if path.suffix == ".json":
         return _of_modules(path)
-    kind = kind_of(path)
-    return (
-        _of_sculpture(path)
-        if kind == "sculpture"
-        else _of_part(path)
-        if kind == "part"
-        else _of_weights(path)
-    )
+    readers = {"sculpture": _of_sculpture, "part": _of_part}
+    return readers.get(kind_of(path) or "", _of_weights)(path)
 
 
 def _of_sculpture(path: Path) -> Network:

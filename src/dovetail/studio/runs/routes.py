@@ -16,8 +16,7 @@ from ...recipes import find_recipe, recipes
 from ..folder import Listing
 from ..jobs import JobState
 from ..studio import StudioOf
-from .run_folder import find_run
-from .studio_runs import DamagedRun, RunState, StudioRuns
+from .studio_runs import DamagedRun, RunState, StudioRuns, find_run
 
 router = APIRouter(prefix="/api/runs", tags=["runs"])
 

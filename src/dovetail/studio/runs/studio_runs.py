@@ -1,4 +1,4 @@
-"""The run folders of a studio: how far they are, how long they will still take, and what came of them."""
+"""The run folders of a studio: which there are, how far they are, how long they will still take, what came of them."""
 
 from __future__ import annotations
 
@@ -6,40 +6,113 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from operator import itemgetter
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple, cast
 
 from pydantic import BaseModel
 
-from ...engine import Run
+from ...engine import Run, results_file
+from ...engine.costs import unit_seconds
 from ...engine.folder_files import is_worked_in, worked_in_since
-from ...engine.run_folder import CONFIG
+from ...engine.run_folder import CONFIG, read_config
 from ...errors import DovetailError, FileFormatError
-from ...recipes import Finished, finished_units
-from ...recipes.recipe import Scale
+from ...recipes import Finished, Recipe, Unit, find_recipe, finished_units
+from ...recipes.recipe import Scale, check_scale
 from ...report.pages.run import run_page
-from ..folder import StudioFolder
+from ..cache import Cache
+from ..folder import StudioFolder, inside
 from ..studio import Studio
-from .run_folder import FoundRun, Results, find_run
+
+_MOST_CONFIG_BYTES = 2**16
+"""The largest ``config.yaml`` that is opened; one of a run has a few lines."""
+
+_MOST_RESULT_BYTES = 64 * 2**20
+"""Of a file that is read, and of all files whose units are kept in memory."""
 
 
 @dataclass(frozen=True)
-class Sight:
+class FoundRun:
+    """A run folder.
+
+    Attributes
+    ----------
+    name : str
+        Relative to the studio's folder; ``"."`` for that folder itself.
+    path : Path
+        Where it is.
+    recipe : Recipe
+        What runs in it.
+    scale : {"smoke", "paper"}
+        In which size.
+    """
+
+    name: str
+    path: Path
+    recipe: Recipe
+    scale: Scale
+
+    @property
+    def units(self) -> tuple[Unit, ...]:
+        """All that there is to do."""
+        return units_of(self.recipe.name, self.scale)
+
+    @property
+    def costs(self) -> dict[str, float]:
+        """What each unit should cost, by its key."""
+        return costs_of(self.recipe.name, self.scale)
+
+
+def find_run(folder: StudioFolder, name: str) -> FoundRun:
+    """Return the run in a folder.
+
+    Raises
+    ------
+    FileFormatError
+        When there is a ``config.yaml``, but not of a run.
+    DovetailError
+        When there is none, or its recipe is not known.
+    """
+    config = folder.existing(inside(name, CONFIG), _MOST_CONFIG_BYTES)
+    try:
+        said = read_config(config.parent)
+    except FileFormatError as error:
+        raise FileFormatError(f"{name!r:.100} is not a run folder: its {CONFIG} cannot be read") from error
+    recipe, scale = said.get("recipe"), said.get("scale")
+    if not isinstance(recipe, str) or not isinstance(scale, str):
+        raise FileFormatError(f"{name!r:.100} is not a run folder: its {CONFIG} names no recipe and scale")
+    check_scale(scale)
+    return FoundRun(name, config.parent, find_recipe(recipe), cast(Scale, scale))
+
+
+@lru_cache(maxsize=128)
+def units_of(recipe: str, scale: Scale) -> tuple[Unit, ...]:
+    """Return the units of a recipe, each once."""
+    return tuple(dict.fromkeys(find_recipe(recipe).units(scale)))
+
+
+@lru_cache(maxsize=128)
+def costs_of(recipe: str, scale: Scale) -> dict[str, float]:
+    """Return what each unit of a recipe should cost, by its key: seconds of one core, to weigh them with."""
+    return {unit.key: unit_seconds(unit, "cpu") for unit in units_of(recipe, scale)}
+
+
+class Sight(NamedTuple):
     """A look at a run that is going on.
 
     Attributes
     ----------
     began : float
         When the process that is at it began; seconds since 1970, as all times here.
-    done, total : float
-        How much work is done, and how much there is, in whatever measure.
+    done : float
+        Which share of the work is done.
     changed : float
         When ``done`` became what it is.
     """
 
     began: float
     done: float
-    total: float
     changed: float
 
 
@@ -49,9 +122,9 @@ class Pace:
     Examples
     --------
     >>> pace = Pace()
-    >>> pace.left("a", Sight(began=0, done=2, total=10, changed=0), now=1)
-    >>> pace.left("a", Sight(began=0, done=4, total=10, changed=20), now=25)
-    55.0
+    >>> pace.left("a", Sight(began=0, done=0.25, changed=0), now=1)
+    >>> pace.left("a", Sight(began=0, done=0.5, changed=20), now=25)
+    35.0
     """
 
     def __init__(self) -> None:
@@ -69,7 +142,7 @@ class Pace:
         if sight.done <= first.done or seconds <= 0:
             return None
         rate = (sight.done - first.done) / seconds
-        return max(0.0, (sight.total - sight.done) / rate - (now - sight.changed))
+        return max(0.0, (1 - sight.done) / rate - (now - sight.changed))
 
     def forget(self, name: str) -> None:
         """Forget a run that has ended."""
@@ -115,7 +188,7 @@ class StudioRuns:
 
     def __init__(self, studio: Studio) -> None:
         self._folder: StudioFolder = studio.folder
-        self._results = Results(studio.folder)
+        self._results = Cache[tuple[int, Mapping[str, Finished]]](_MOST_RESULT_BYTES, itemgetter(0))
         self._pace = Pace()
 
     def runs(self, configs: Sequence[str]) -> tuple[list[RunState], list[DamagedRun]]:
@@ -135,13 +208,14 @@ class StudioRuns:
     def state(self, run: FoundRun) -> RunState:
         """Return how far a run is."""
         done = self._done(run)
-        changed = self._results.changed(run.path)
+        results = run.path / results_file.NAME
+        changed = results.stat().st_mtime if results.exists() else None
         running = is_worked_in(run.path)
         share, left = len(done) / max(1, len(run.units)), None
         if running:  # for others nobody waits, and costs take a while to work out
             share = sum(run.costs[key] for key in done) / sum(run.costs.values())
             began = worked_in_since(run.path)
-            left = self._pace.left(run.name, Sight(began, share, 1.0, changed or began), time.time())
+            left = self._pace.left(run.name, Sight(began, share, changed or began), time.time())
         else:
             self._pace.forget(run.name)
         ended: Literal["complete", "stopped"] = "complete" if len(done) == len(run.units) else "stopped"
@@ -169,6 +243,15 @@ class StudioRuns:
             ) from error
         return html.encode("utf-8", "replace").decode()  # files may hold what no encoding knows
 
+    def results(self, folder: Path) -> Mapping[str, Finished]:
+        """Return the finished units of a folder by key; none where there is no file."""
+        named = folder / results_file.NAME
+        if not named.exists():
+            return {}
+        version = self._folder.version(self._folder.relative(named), _MOST_RESULT_BYTES)
+        read = results_file.read_results
+        return self._results.get(version, lambda: (version.size, read(version.path)))[1]
+
     def _done(self, run: FoundRun) -> list[str]:
         """Return the keys of the units that are not to be done again, in their order."""
         known = self._known(run)
@@ -179,10 +262,10 @@ class StudioRuns:
         known: dict[str, Finished] = {}
         for beside in self._neighbours(run):
             try:
-                known |= self._results.of(beside)
+                known |= self.results(beside)
             except DovetailError:  # what is wrong with another run is not this one's trouble
                 continue
-        known |= self._results.of(run.path)
+        known |= self.results(run.path)
         return known
 
     def _neighbours(self, run: FoundRun) -> list[Path]:
