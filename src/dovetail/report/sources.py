@@ -15,7 +15,7 @@ from ..engine.run_folder import CONFIG
 from ..errors import DovetailError, FileFormatError
 from ..io.fields import parse
 from ..io.header import read_header
-from ..opening import kind_of, open_hierarchy, open_run
+from ..opening import Kind, kind_of, open_hierarchy, open_run
 from ..sculpting import Hierarchy, Sculpture, open_sculpture
 from ..specialists import Composite, Specialist, open_file
 
@@ -145,15 +145,9 @@ def open_source(path: str | Path) -> Source:
 
 
 def _file(path: Path) -> Source:
-    match kind_of(path):
-        case "part":
-            return _read_parts(path, [path])
-        case "sculpture":
-            return _read_sculptures(path, [path])
-        case "hierarchy":
-            return _read_modules(path)
-        case "audit":
-            return read_audit(path)
+    kind = kind_of(path)
+    if kind is not None:
+        return _READERS[kind][1](path, [path])
     if path.suffix == ".safetensors":
         raise DovetailError(
             f"{path} holds weights, and nothing that says of what; look into them with dovetail audit or dovetail "
@@ -163,35 +157,32 @@ def _file(path: Path) -> Source:
 
 
 def _folder(path: Path) -> Source:
-    kinds, damaged = _read_each(_tensor_files(path), kind_of)
-    parts = [file for file, kind in kinds.items() if kind == "part"]
-    sculptures = [file for file, kind in kinds.items() if kind == "sculpture"]
-    texts, _ = _read_each(sorted(path.glob("*.json")), kind_of)
-    modules = [file for file, kind in texts.items() if kind == "hierarchy"]
-    found: dict[str, Callable[[], Source]] = {}
+    found: dict[Kind, list[Path]] = {}
     if (path / CONFIG).is_file():
-        found["a run (config.yaml)"] = lambda: open_run(path)
+        found["run"] = [path / CONFIG]
     if (path / AUDIT).is_file():
-        found[f"an audit ({AUDIT})"] = lambda: read_audit(path / AUDIT)
-    if parts:
-        found[f"specialists ({parts[0].name}{', ...' if len(parts) > 1 else ''})"] = lambda: _read_parts(
-            path, parts
-        )
-    if sculptures:
-        found[f"sculpted networks ({sculptures[0].name}{', ...' if len(sculptures) > 1 else ''})"] = lambda: (
-            _read_sculptures(path, sculptures)
-        )
-    elif len(modules) == 1:
-        found[f"modules ({modules[0].name})"] = lambda: _read_modules(modules[0])
+        found["audit"] = [path / AUDIT]
+    tensors, damaged = _read_each(_tensor_files(path), kind_of)
+    texts, _ = _read_each(sorted(path.glob("*.json")), kind_of)
+    for file, held in (tensors | texts).items():
+        if held in ("part", "sculpture", "hierarchy"):
+            found.setdefault(held, []).append(file)
+    modules = found.get("hierarchy", [])
+    if "sculpture" in found or len(modules) > 1:  # those that sculptures come with, or too many
+        found.pop("hierarchy", None)
     if len(found) == 1:
-        source = next(iter(found.values()))()
+        ((only, files),) = found.items()
+        source = _READERS[only][1](path, files)
         if isinstance(source, PartsSource | SculptureSource):
             return replace(source, damaged=damaged + source.damaged)
         return source
     if found:
+        several = " and ".join(
+            f"{_READERS[kind][0]} ({files[0].name}{', ...' if len(files) > 1 else ''})"
+            for kind, files in found.items()
+        )
         raise DovetailError(
-            f"{path} holds several kinds of things: {' and '.join(found)}; put each into a folder of its own, or name "
-            "a file"
+            f"{path} holds several kinds of things: {several}; put each into a folder of its own, or name a file"
         )
     if damaged:
         raise FileFormatError(f"{path} holds nothing else that a report can be made of, and {damaged[0]}")
@@ -272,8 +263,18 @@ def _read_sculptures(path: Path, files: list[Path]) -> SculptureSource:
     )
 
 
-def _read_modules(path: Path) -> SculptureSource:
-    return SculptureSource(path, {}, {path.name: open_hierarchy(path)})
+def _read_modules(_: Path, files: list[Path]) -> SculptureSource:
+    return SculptureSource(files[0], {}, {files[0].name: open_hierarchy(files[0])})
+
+
+_READERS: dict[Kind, tuple[str, Callable[[Path, list[Path]], Source]]] = {
+    "run": ("a run", lambda path, _: open_run(path)),
+    "audit": ("an audit", lambda _, files: read_audit(files[0])),
+    "part": ("specialists", _read_parts),
+    "sculpture": ("sculpted networks", _read_sculptures),
+    "hierarchy": ("modules", _read_modules),
+}
+"""What each kind of thing is called, and how it is read from a path and the files that were found there."""
 
 
 def _read_some(
