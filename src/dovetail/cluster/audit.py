@@ -16,6 +16,7 @@ from ..errors import SpecError
 from ..graph.graph import Floats, Indices, NetworkGraph
 from ..graph.layers import Norm
 from ..graph.network_graph import Convention, network_graph
+from ..io.fields import nan_to_null
 from ..population.progress import ProgressBar
 from ..threads import in_threads, one_blas_thread
 from .doubts import doubts, named_units, negligible_units, without_units
@@ -28,7 +29,6 @@ from .settings import AuditSettings, Method, Shuffle
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.axes import Axes
 
 SCHEMA = "dovetail.clusterability/1"
 
@@ -290,35 +290,21 @@ class Clusterability:
 
     def to_json(self) -> dict[str, object]:
         """Return everything but the graph's weights and the embedding as plain numbers, texts and lists."""
-        return {
+        found = {
             "schema": SCHEMA,
             "method": self.method, "shuffle": self.shuffle, "seed": self.seed, "k": self.k,
             "ncut": self.ncut, "leaving": self.ncut / self.k,
-            "null": self.null.tolist(), "null_mean": _plain(self.null_mean), "null_std": _plain(self.null_std),
-            "p_value": _plain(self.p_value), "z_score": _plain(self.z_score),
+            "null": self.null.tolist(), "null_mean": self.null_mean, "null_std": self.null_std,
+            "p_value": self.p_value, "z_score": self.z_score,
             "components": self.components, "eigenvalues": self.eigenvalues.tolist(),
-            "stability": {
-                "ncuts": self.stability.ncuts.tolist(), "agreement": _plain(self.stability.agreement),
-            },
+            "stability": {"ncuts": self.stability.ncuts.tolist(), "agreement": self.stability.agreement},
             "warnings": list(self.warnings),
             "groups": [{"name": group.name, "size": group.size} for group in self.graph.groups],
             "labels": self.labels.tolist(), "negligible": self.negligible.tolist(),
             "composition": self.composition().to_numpy().tolist(),
         }  # fmt: skip
+        return {name: nan_to_null(value) for name, value in found.items()}
 
-    def plot_null(self, ax: Axes | None = None) -> Axes:
-        """Draw the n-cuts of the shuffled copies and the network's own."""
-        return draw_null(self, ax)
-
-    def plot_composition(self, ax: Axes | None = None) -> Axes:
-        """Draw how many units of each layer are in each cluster."""
-        return draw_composition(self, ax)
-
-    def plot_embedding(self, ax: Axes | None = None) -> Axes:
-        """Draw nodes by their second and third eigenvectors."""
-        return draw_embedding(self, ax)
-
-
-def _plain(number: float) -> float | None:
-    """Return a number as JSON has it: none for what is no finite number."""
-    return number if np.isfinite(number) else None
+    plot_null = draw_null
+    plot_composition = draw_composition
+    plot_embedding = draw_embedding

@@ -17,6 +17,7 @@ from ..graph.layers import Reading
 from ..graph.network_graph import network_graph, nodes_of_units
 from ..graph.read import read_network
 from ..graph.trace import plain_module
+from ..io.fields import nan_to_null
 from ..population.progress import ProgressBar
 from .ablation import check_fits, correct_by_class
 from .audit import Clusterability
@@ -25,7 +26,6 @@ from .plots import draw_lesions
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.axes import Axes
 
 SCHEMA = "dovetail.lesions/2"
 
@@ -320,18 +320,12 @@ class Lesions:
             }
         ).rename_axis("cluster")
 
-    def class_frame(self) -> pd.DataFrame:
-        """Return the drop of every class without each cluster: a row for each cluster, a column for each class."""
-        import pandas as pd
-
-        return pd.DataFrame(self.class_drops).rename_axis(index="cluster", columns="class")
-
     def to_json(self) -> dict[str, object]:
         """Return everything as plain numbers and lists."""
         return {
             "schema": SCHEMA,
             "accuracy": self.accuracy,
-            "class_accuracy": _plain(self.class_accuracy),
+            "class_accuracy": nan_to_null(self.class_accuracy.tolist()),
             "samples": self.samples,
             "seed": self.seed,
             "layers": list(self.layers),
@@ -343,16 +337,14 @@ class Lesions:
                     "drop": float(self.drops[number]),
                     "random_drops": self.random_drops[number].tolist(),
                     "p_value": float(self.p_values[number]),
-                    "class_drops": _plain(self.class_drops[number]),
-                    "random_class_drops": _plain(self.random_class_drops[number]),
+                    "class_drops": nan_to_null(self.class_drops[number].tolist()),
+                    "random_class_drops": nan_to_null(self.random_class_drops[number].tolist()),
                 }
                 for number in range(len(self.drops))
             ],
         }
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the drop without each cluster, and those without random sets beside it."""
-        return draw_lesions(self, ax)
+    plot = draw_lesions
 
 
 def adjusted_p_values(drops: Floats, random_drops: Floats) -> Floats:
@@ -385,8 +377,3 @@ def adjusted_p_values(drops: Floats, random_drops: Floats) -> Floats:
     adjusted = np.empty(len(alone))
     adjusted[order] = np.maximum.accumulate(alone[order] * np.arange(len(alone), 0, -1))
     return np.minimum(adjusted, 1)
-
-
-def _plain(values: Floats) -> list[float | None]:
-    """Return numbers for JSON, which has no NaN."""
-    return [None if np.isnan(value) else float(value) for value in values]

@@ -8,7 +8,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -61,40 +61,22 @@ class GroupTest:
         )
 
 
-@dataclass(frozen=True)
-class InputSeparability:
-    """The tests of all groups of inputs.
-
-    Attributes
-    ----------
-    tests : tuple of GroupTest
-        One for each group, in the order given.
-    alpha : float
-        The level at which equal means are rejected.
-    """
-
-    tests: tuple[GroupTest, ...]
-    alpha: float
+class InputSeparability(tuple[GroupTest, ...]):
+    """The tests of all groups of inputs, in the order given."""
 
     @property
     def rejected(self) -> bool:
         """Whether equal means are rejected for every group: the network shows the groups."""
-        return all(test.rejected for test in self.tests)
+        return all(test.rejected for test in self)
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row for each group."""
         import pandas as pd
 
-        return pd.DataFrame([vars(test) for test in self.tests])
-
-    def __iter__(self) -> Iterator[GroupTest]:
-        return iter(self.tests)
-
-    def __len__(self) -> int:
-        return len(self.tests)
+        return pd.DataFrame([vars(test) for test in self])
 
     def __str__(self) -> str:
-        return "\n".join(map(str, self.tests))
+        return "\n".join(map(str, self))
 
 
 def input_separability(
@@ -139,10 +121,10 @@ def input_separability(
     products = path_products(network)
     if isinstance(groups, BooleanTask | Planted):
         groups = _planted_groups(groups, outputs=len(products))
-    tests = tuple(_test(products, inputs, outputs, alpha) for inputs, outputs in groups)
+    tests = InputSeparability(_test(products, inputs, outputs, alpha) for inputs, outputs in groups)
     if not tests:
         raise SpecError("no groups of inputs to test; give some, as in [({0, 1}, {0, 1})]")
-    return InputSeparability(tests, alpha)
+    return tests
 
 
 def _planted_groups(task: BooleanTask | Planted, outputs: int) -> list[Group]:

@@ -9,9 +9,9 @@ References
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, field, fields
-from typing import Literal, NamedTuple
+from typing import Any, Literal
 
 import networkx as nx
 import numpy as np
@@ -113,54 +113,50 @@ def compare(
     """
     known = planted if isinstance(planted, Planted | BooleanTask) else boolean_task(planted)
     structure = _planted_for(hierarchy, known, depth)
-    found, expected = _found(hierarchy), _expected(hierarchy, structure)
-    whole = Counter(found.ends) == Counter(expected.ends)
+    pixels = isinstance(structure, PlantedPixels)
+    unused = {unit for layer, unit in hierarchy.unused if layer == 0 and pixels}
+    found, expected = _with_ends(hierarchy.to_networkx()), _with_ends(structure.to_networkx(), unused)
+    whole = Counter(_ends(found)) == Counter(_ends(expected))
     return Match(
         whole=whole,
-        feeds=whole and nx.is_isomorphic(found.graph(), expected.graph(), node_match=dict.__eq__),
-        inputs=found.partition("inputs") == expected.partition("inputs"),
-        outputs=found.partition("outputs") == expected.partition("outputs"),
-        hidden=found.kinds["outputs"] == expected.kinds["outputs"] and _outputs_own_hidden(hierarchy),
-        intermediate=len(found.fed_by_inputs) == len(expected.fed_by_inputs),
-        middle=found.kinds == expected.kinds,
+        feeds=whole and nx.is_isomorphic(found, expected, node_match=dict.__eq__),
+        inputs=_partition(found, 0) == _partition(expected, 0),
+        outputs=_partition(found, 1) == _partition(expected, 1),
+        hidden=_kinds(found)[1] == _kinds(expected)[1] and _outputs_own_hidden(hierarchy),
+        intermediate=_fed_by_inputs(found) == _fed_by_inputs(expected),
+        middle=_kinds(found) == _kinds(expected),
         expected=structure,
     )
 
 
-class _Ends(NamedTuple):
-    """What a module holds of a network's two ends. A task cannot name hidden units."""
+def _with_ends(graph: nx.DiGraph[Any], left_out: Set[int] = frozenset()) -> nx.DiGraph[Any]:
+    """Return modules with what they hold of a network's two ends; a task cannot name hidden units."""
+    modules: nx.DiGraph[Any] = nx.DiGraph(graph.edges)
+    for name, held in graph.nodes.items():
+        inputs = frozenset(held["inputs"])
+        # A module of which no input is used keeps them all, so that no found module is like it.
+        modules.add_node(name, inputs=inputs - left_out or inputs, outputs=frozenset(held["outputs"]))
+    return modules
 
-    inputs: frozenset[int]
-    outputs: frozenset[int]
+
+def _ends(modules: nx.DiGraph[Any]) -> list[tuple[frozenset[int], frozenset[int]]]:
+    return [(held["inputs"], held["outputs"]) for held in modules.nodes.values()]
 
 
-@dataclass(frozen=True)
-class _Modules:
-    """Found or planted modules, in a form in which they can be compared."""
+def _partition(modules: nx.DiGraph[Any], side: int) -> set[frozenset[int]]:
+    return {ends[side] for ends in _ends(modules)} - {frozenset()}
 
-    ends: list[_Ends]
-    feeds: set[tuple[int, int]]
 
-    def partition(self, side: Literal["inputs", "outputs"]) -> set[frozenset[int]]:
-        return {getattr(module, side) for module in self.ends} - {frozenset()}
+def _kinds(modules: nx.DiGraph[Any]) -> tuple[int, int, int]:
+    """Return how many modules hold inputs, hold outputs, and hold neither."""
+    ends = _ends(modules)
+    neither = sum(not inputs and not outputs for inputs, outputs in ends)
+    return sum(bool(inputs) for inputs, _ in ends), sum(bool(outputs) for _, outputs in ends), neither
 
-    @property
-    def kinds(self) -> dict[str, int]:
-        return {
-            "inputs": sum(bool(module.inputs) for module in self.ends),
-            "outputs": sum(bool(module.outputs) for module in self.ends),
-            "neither": sum(not module.inputs and not module.outputs for module in self.ends),
-        }
 
-    @property
-    def fed_by_inputs(self) -> set[int]:
-        return {fed for feeder, fed in self.feeds if self.ends[feeder].inputs and not self.ends[fed].inputs}
-
-    def graph(self) -> nx.DiGraph[int]:
-        graph: nx.DiGraph[int] = nx.DiGraph()
-        graph.add_nodes_from((place, {"ends": module}) for place, module in enumerate(self.ends))
-        graph.add_edges_from(self.feeds)
-        return graph
+def _fed_by_inputs(modules: nx.DiGraph[Any]) -> int:
+    holds = modules.nodes(data="inputs")
+    return len({fed for feeder, fed in modules.edges if holds[feeder] and not holds[fed]})
 
 
 def _planted_for(
@@ -187,24 +183,6 @@ def _planted_for(
             f"{len(inputs)} and {len(outputs)} in its planted modules; compare it with its own task"
         )
     return structure
-
-
-def _found(hierarchy: Hierarchy) -> _Modules:
-    ends = [
-        _Ends(hierarchy.inputs_of(module), hierarchy.outputs_of(module))
-        for module in range(len(hierarchy.modules))
-    ]
-    return _Modules(ends, set(hierarchy.feeds))
-
-
-def _expected(hierarchy: Hierarchy, planted: Planted) -> _Modules:
-    unused = {unit for layer, unit in hierarchy.unused if layer == 0}
-    if not isinstance(planted, PlantedPixels):
-        unused = set()
-    # A module of which no input is used keeps them all, so that no found module is like it.
-    ends = [_Ends(module.inputs - unused or module.inputs, module.outputs) for module in planted]
-    place = {module.name: number for number, module in enumerate(planted)}
-    return _Modules(ends, {(place[module.name], place[fed]) for module in planted for fed in module.feeds})
 
 
 def _outputs_own_hidden(hierarchy: Hierarchy) -> bool:
