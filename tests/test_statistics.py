@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from dovetail.errors import DataError
-from dovetail.statistics import summary, welch
+from dovetail.statistics import welch
 
 
 def test_welch_is_the_formula() -> None:
@@ -42,19 +42,3 @@ def test_identical_constants_are_never_significant() -> None:
             for second in range(2, 13):
                 found = welch([value] * first, [value] * second)
                 assert (found.difference, found.statistic, found.p_value) == (0.0, 0.0, 0.5)
-
-
-def test_the_summary_marks_what_no_other_beats() -> None:
-    table = summary({"a": [0.99, 0.98, 0.99], "b": [0.985, 0.99, 0.98], "c": [0.5, 0.6, 0.55]})
-    assert table["best"].tolist() == [True, True, False]
-    assert table.loc["c", "mean"] == pytest.approx(0.55)
-    assert table.loc["c", "sd"] == pytest.approx(0.05)
-
-
-def test_a_summary_of_single_values() -> None:
-    table = summary({"a": [0.9], "b": [0.8], "c": [0.5, 0.7], "d": [0.9]})
-    assert table["best"].tolist() == [True, False, False, True]
-    assert table["n"].tolist() == [1, 1, 2, 1]
-    assert table["sd"].isna().tolist() == [True, True, False, True]
-    with pytest.raises(DataError, match="'none' has no values"):
-        summary({"none": []})

@@ -1,19 +1,15 @@
-"""Statistics over seeds and pairs: mean, spread and Welch's test."""
+"""Statistics over seeds and pairs: Welch's test."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
 from .errors import DataError
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _ROUNDING = 1e-12
 """Share of the largest value below which a spread or a difference is one of rounding."""
@@ -75,43 +71,3 @@ def welch(
     # Not ttest_ind: it warns about samples without spread, which are no fault here.
     found = stats.ttest_ind_from_stats(*one, *two, equal_var=False, alternative=alternative)
     return Welch(difference, float(found.statistic), float(found.pvalue))
-
-
-def summary(groups: Mapping[str, ArrayLike], *, confidence: float = 0.95) -> pd.DataFrame:
-    """Return mean and sd of each group, and whether it is among the best: none is above it by Welch's test.
-
-    Where it or the highest one is a single value, there is no spread to test with, and the means alone decide.
-
-    Examples
-    --------
-    >>> table = summary({"me": [0.99, 0.98, 0.99], "xe": [0.71, 0.69, 0.75]})
-    >>> table["best"].to_dict()
-    {'me': True, 'xe': False}
-    """
-    import pandas as pd
-
-    if not groups:
-        raise DataError("a summary needs at least one group")
-    values = {name: np.asarray(group, dtype=float).ravel() for name, group in groups.items()}
-    for name, sample in values.items():
-        if not sample.size:
-            raise DataError(f"group {name!r} has no values to summarise; leave it out")
-    highest = max(values.values(), key=lambda sample: float(sample.mean()))
-
-    def among_best(sample: np.ndarray) -> bool:
-        if sample.mean() == highest.mean():
-            return True
-        return min(sample.size, highest.size) > 1 and welch(highest, sample).p_value > 1 - confidence
-
-    return pd.DataFrame.from_dict(
-        {
-            name: {
-                "mean": float(sample.mean()),
-                "sd": float(sample.std(ddof=1)) if sample.size > 1 else float("nan"),
-                "n": sample.size,
-                "best": bool(among_best(sample)),
-            }
-            for name, sample in values.items()
-        },
-        orient="index",
-    )

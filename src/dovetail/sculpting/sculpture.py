@@ -130,7 +130,16 @@ class Sculpture:
 
     def save(self, path: str | Path) -> Path:
         """Write the network and how it came about to a ``.safetensors`` file; `open_sculpture` reads it."""
-        return save_sculpture(self, path)
+        tensors = {name: tensor.contiguous() for name, tensor in self.network.state_dict().items()}
+        tensors |= {f"{_MASK}{name}": mask.to(torch.uint8) for name, mask in self.masks.items()}
+        content = {name: getattr(self, name) for name in SculptureFile.model_fields} | {
+            "schema": SCHEMA,
+            "dovetail": __version__,
+            "history": [asdict(step) for step in self.history],
+            "grid": None if self.grid is None else self.grid.tolist(),
+            "settings": self.settings.model_dump(mode="json"),
+        }
+        return write_tensors(path, tensors, {KEY: json.dumps(content)})
 
     def plot(self, **options: object) -> Axes:
         """Draw the network, its units coloured by module; options are those of `draw_hierarchy`."""
@@ -139,8 +148,25 @@ class Sculpture:
         )
 
     def plot_history(self, ax: Axes | None = None) -> Axes:
-        """Draw the units and edges that were left after every accepted step."""
-        return plot_history(self, ax)
+        """Draw the units and edges left after every accepted step, by the round of training that it took."""
+        ax = ax or new_axes((6, 3.5))
+        trainings, offset = [], 0
+        for step, following in zip_longest(self.history, self.history[1:]):
+            trainings.append(offset + step.round)
+            if following is not None and following.phase != step.phase:
+                offset += step.round
+                ax.axvline(offset + 0.5, color=GREY, linewidth=0.8, linestyle=":")
+        for values, name, colour in (
+            ([step.edges for step in self.history], "edges", LINE_COLOURS[0]),
+            ([step.units for step in self.history], "hidden units", LINE_COLOURS[1]),
+        ):
+            ax.step(trainings, values, where="post", marker="o", markersize=3, color=colour, label=name)
+        ax.set_yscale("log")
+        ax.set_xlabel("round of training (dense, units, edges)")
+        ax.set_ylabel("left")
+        ax.set_title(f"{self.task}, seed {self.seed}", parse_math=False)
+        ax.legend(frameon=False)
+        return plain_frame(ax)
 
     def describe(self) -> str:
         """Return a few lines that say what it is and how it came about."""
@@ -178,20 +204,6 @@ class Sculpture:
         return (
             f"Sculpture({self.task!r}, seed={self.seed}, {self.outcome}, units={units}, edges={self.edges})"
         )
-
-
-def save_sculpture(sculpture: Sculpture, path: str | Path) -> Path:
-    """Write a sculpted network to a file, all of it or nothing."""
-    tensors = {name: tensor.contiguous() for name, tensor in sculpture.network.state_dict().items()}
-    tensors |= {f"{_MASK}{name}": mask.to(torch.uint8) for name, mask in sculpture.masks.items()}
-    content = {name: getattr(sculpture, name) for name in SculptureFile.model_fields} | {
-        "schema": SCHEMA,
-        "dovetail": __version__,
-        "history": [asdict(step) for step in sculpture.history],
-        "grid": None if sculpture.grid is None else sculpture.grid.tolist(),
-        "settings": sculpture.settings.model_dump(mode="json"),
-    }
-    return write_tensors(path, tensors, {KEY: json.dumps(content)})
 
 
 class SculptureFile(BaseModel):
@@ -273,33 +285,3 @@ def open_sculpture(path: str | Path) -> Sculpture:
     except (SafetensorError, OSError, ValueError, KeyError, TypeError, RuntimeError, DovetailError) as error:
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
         raise FileFormatError(f"{str(path)!r} cannot be read as a sculpted network: {reason}") from error
-
-
-def plot_history(sculpture: Sculpture, ax: Axes | None = None) -> Axes:
-    """Draw the units and edges left after every accepted step, by the round of training in which it was accepted.
-
-    Parameters
-    ----------
-    sculpture : Sculpture
-        A sculpted network.
-    ax : Axes, optional
-        Where to draw; a new figure by default.
-    """
-    ax = ax or new_axes((6, 3.5))
-    trainings, offset = [], 0
-    for step, following in zip_longest(sculpture.history, sculpture.history[1:]):
-        trainings.append(offset + step.round)
-        if following is not None and following.phase != step.phase:
-            offset += step.round
-            ax.axvline(offset + 0.5, color=GREY, linewidth=0.8, linestyle=":")
-    for values, name, colour in (
-        ([step.edges for step in sculpture.history], "edges", LINE_COLOURS[0]),
-        ([step.units for step in sculpture.history], "hidden units", LINE_COLOURS[1]),
-    ):
-        ax.step(trainings, values, where="post", marker="o", markersize=3, color=colour, label=name)
-    ax.set_yscale("log")
-    ax.set_xlabel("round of training (dense, units, edges)")
-    ax.set_ylabel("left")
-    ax.set_title(f"{sculpture.task}, seed {sculpture.seed}", parse_math=False)
-    ax.legend(frameon=False)
-    return plain_frame(ax)

@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, nn
@@ -25,9 +24,6 @@ from .initialise import clusterable_weights
 from .penalty import ClusterabilityPenalty, l1_penalty, l2_penalty, one_per_network
 from .rescale import check_rescaling, rescale_stacked_
 from .spec import settled_builder
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 StepHook = Callable[[StepContext], None]
 
@@ -264,27 +260,8 @@ class TrainedNetworks:
             raise TrainingError("these networks were not pruned; ask for networks(pruned=False)")
         return [stage.population.member(place) for place in range(len(self))]
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return a table with a row for each network and stage."""
-        import pandas as pd
-
-        return pd.concat(
-            [_table(stage) for _, stage in self.stages()], keys=[name for name, _ in self.stages()]
-        ).rename_axis(["stage", "network"])
-
     def stages(self) -> Iterator[tuple[str, Stage]]:
         """Yield the stages there are, with their names."""
         yield "unpruned", self.unpruned
         if self.pruned is not None:
             yield "pruned", self.pruned
-
-
-def _table(stage: Stage) -> pd.DataFrame:
-    import pandas as pd
-
-    columns = {
-        f"{split}_{what}": values.tolist()
-        for split, scores in (("train", stage.train), ("test", stage.test))
-        for what, values in scores.values.items()
-    }
-    return pd.DataFrame({"seed": stage.train.seeds, **columns, "sparsity": stage.sparsity.tolist()})

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import networkx as nx
 import numpy as np
@@ -21,9 +21,6 @@ from ...errors import DataError, ShapeError, SpecError
 from ...graph.read import DenseNetwork
 from ...statistics import welch
 from .structure import path_products
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Group: TypeAlias = tuple[Collection[int], Collection[int]]
 """Inputs, and the outputs that use them; both count from 0."""
@@ -68,12 +65,6 @@ class InputSeparability(tuple[GroupTest, ...]):
     def rejected(self) -> bool:
         """Whether equal means are rejected for every group: the network shows the groups."""
         return all(test.rejected for test in self)
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return a row for each group."""
-        import pandas as pd
-
-        return pd.DataFrame([vars(test) for test in self])
 
     def __str__(self) -> str:
         return "\n".join(map(str, self))

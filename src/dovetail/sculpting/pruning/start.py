@@ -7,10 +7,9 @@ from collections.abc import Mapping, Sequence
 import torch
 from torch import Tensor, nn
 
-from ...data.dataset import is_finite
-from ...errors import DataError, DovetailError, ShapeError, SpecError
+from ...errors import ShapeError, SpecError
 from ...graph.chain import layer_chain
-from ...graph.read import read_network as follow_network
+from ...graph.read import dense_matrices
 from ...graph.trace import evaluating
 from ...nets import NetBuilder, net_builder
 from ...population import Population
@@ -46,30 +45,33 @@ def read_network(network: nn.Module, problem: Problem) -> Perceptrons:
 
     It is one if its dense layers with ReLUs between them give the same logits as the network itself.
     """
-    layers = _dense_layers(network, problem)
+    try:
+        layers = dense_matrices(network)
+    except (ShapeError, SpecError) as error:
+        raise SpecError(f"the network is not a plain perceptron, which sculpting needs: {error}") from error
     if len(layers) < 2:
         raise SpecError(
             f"sculpting needs a network with a hidden layer: dense layers with ReLUs between them; this "
             f"{type(network).__name__} has {len(layers)} dense layers"
         )
-    sizes = (layers[0].in_features, layers[-1].out_features)
+    weights = [weight.to_dense().cpu().float() for weight in layers.values()]
+    sizes = (weights[0].shape[1], len(weights[-1]))
     if sizes != (problem.inputs, problem.outputs):
         raise ShapeError(
             f"the network maps {sizes[0]} inputs to {sizes[1]} outputs, but {problem.name} has {problem.inputs} and "
             f"{problem.outputs}"
         )
-    weights = [layer.weight.detach().to_dense().cpu().float() for layer in layers]
-    if not all(is_finite(weight) for weight in weights):
-        raise DataError("the network's weights hold NaN or infinity")
+    modules = dict(network.named_modules())
+    own = [getattr(modules.get(name), "bias", None) for name in layers]
     biases = [
-        torch.zeros(layer.out_features) if layer.bias is None else layer.bias.detach().cpu().float()
-        for layer in layers
+        torch.zeros(len(weight)) if bias is None else bias.detach().cpu().float()
+        for weight, bias in zip(weights, own, strict=True)
     ]
     stack = Perceptrons.from_matrices([w[None] for w in weights], [b[None] for b in biases], problem.head)
     # Edges that are not there stay away; a bias of 0 may just not have been trained, unless the layer has none.
     stack.kept[:, : stack.edges] = stack.values[:, : stack.edges] != 0
-    for layer, kept in zip(layers, stack.biases(stack.kept), strict=True):
-        kept[:] = layer.bias is not None
+    for bias, kept in zip(own, stack.biases(stack.kept), strict=True):
+        kept[:] = bias is not None
     x = problem.val.x[:64].cpu()
     # What half precision rounds is no other network.
     close = 0.05 if next(network.parameters()).element_size() < 4 else 1e-3
@@ -79,16 +81,6 @@ def read_network(network: nn.Module, problem: Problem) -> Perceptrons:
             "does; other activations, shortcuts, convolutions and normalisation cannot be sculpted"
         )
     return stack
-
-
-def _dense_layers(network: nn.Module, problem: Problem) -> list[nn.Linear]:
-    """Return the dense layers in the order of their use; as they were defined where the network cannot be followed."""
-    defined = {name: part for name, part in network.named_modules() if isinstance(part, nn.Linear)}
-    try:
-        used = [layer.name for layer in follow_network(network, problem.val.x[:1].cpu()).layers]
-    except DovetailError:  # whatever it is, it is no perceptron, which its outputs will show
-        used = []
-    return [defined[name] for name in used] if set(used) == set(defined) else list(defined.values())
 
 
 def _outputs(network: nn.Module, x: Tensor) -> Tensor:
