@@ -5,14 +5,13 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 from PIL import Image
 from playwright.sync_api import Page, Route, expect
 
-from dovetail.studio.serve import LandingPage
+from dovetail.studio.serve import landing_page
 
 from .conftest import TOKEN
 
@@ -297,8 +296,8 @@ def test_a_cancelled_audit_says_that_nothing_was_saved(shell: Page) -> None:
 def test_the_page_that_the_browser_is_given_leads_in(
     page: Page, studio_url: Callable[[Path], str], tmp_path: Path
 ) -> None:
-    with closing(LandingPage(studio_url(tmp_path))) as landing:
-        page.goto(landing.url)
+    with landing_page(studio_url(tmp_path)) as landing:
+        page.goto(landing)
         expect(page).to_have_title("Bench · Dovetail studio")
         assert "token" not in page.url
         page.reload()

@@ -104,16 +104,12 @@ def audit(
             source.what, example_input=source.example, norm=norm, convention=convention, progress=not as_json,
             **options,
         )  # fmt: skip
-    lesions = None
+    lesions = lost = None
     if measured is not None:
         network, split = measured
         lesions = lesioned(network, found, split, draws=draws, seed=settings.seed, progress=not as_json)
-    lost = None
-    if lesions is not None:
         assumed = None if source.layers is None else ASSUMED
-        lost = {
-            "data": lesion, "classes": source.measured_classes, "assumed": assumed, **lesions.to_json(),
-        }  # fmt: skip
+        lost = {"data": lesion, "classes": source.measured_classes, "assumed": assumed, **lesions.to_json()}
     made = provenance(begun, None if measured is None else next(measured[0].parameters()).device)
     answer = audit_json(
         checkpoint, source, found, made, weights=None if weights is None else str(weights), lesions=lost

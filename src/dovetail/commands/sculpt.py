@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from torch import nn
 
     from ..data import BooleanTask, Dataset
+    from ..data.boolean import Planted
     from ..sculpting import Sculpture
 
 
@@ -65,7 +66,6 @@ def sculpt(
         dovetail sculpt 4,2,4 -o xor/
     """
     from ..errors import SpecError
-    from ..sculpting import compare
 
     numbers = seed_range(seed, seeds)
     if options["hidden"] is not None and network is not None:
@@ -83,17 +83,7 @@ def sculpt(
         **asked.model_dump(mode="json"),
     }
     sculptures = _sculpted(what, settings, asked, network, numbers, output, device, force, not as_json)
-    planted = getattr(what, "planted", None)
-    rows = []
-    for sculpture in sculptures:
-        match = (
-            None
-            if planted is None or sculpture.outcome == "not learned"
-            else compare(sculpture.hierarchy, planted)
-        )
-        rows.append(
-            _row(sculpture) | ({} if planted is None else {"planted": None if match is None else match.whole})
-        )
+    rows = [_row(sculpture, getattr(what, "planted", None)) for sculpture in sculptures]
     if as_json:
         print_json(
             {
@@ -210,14 +200,19 @@ def _percents(name: str, text: str) -> list[float]:
     return steps
 
 
-def _row(sculpture: Sculpture) -> dict[str, object]:
+def _row(sculpture: Sculpture, planted: Planted | None) -> dict[str, object]:
+    from ..sculpting import compare
+
     learned = sculpture.outcome != "not learned"
-    return {
+    row: dict[str, object] = {
         "seed": sculpture.seed, "outcome": sculpture.outcome, "accuracy": sculpture.accuracy,
         "units": list(sculpture.units),
         "edges": sculpture.edges, "density": sculpture.density,
         "modules": len(sculpture.hierarchy.modules) if learned else None, "tied_searches": sculpture.tied,
     }  # fmt: skip
+    if planted is not None:
+        row["planted"] = compare(sculpture.hierarchy, planted).whole if learned else None
+    return row
 
 
 def _print_rows(rows: list[dict[str, object]], task: str) -> None:

@@ -72,19 +72,13 @@ class LocalEngine:
         """Return units with the places that do them: GPUs are kept free of what has no use for one."""
         if self.places[0] == "cpu":
             return [(self.places, list(units))]
-        on_gpu: list[Unit] = []
-        on_cpu: list[Unit] = []
-        for unit in units:
-            (on_gpu if _uses_gpu(unit) else on_cpu).append(unit)
+        # Where networks train that may do so on a GPU.
+        on_gpu = [unit for unit in units if find_work(unit.work).workload(unit.settings).net]
+        on_cpu = [unit for unit in units if unit not in on_gpu]
         cores = machine.places(device="cpu")
         # Whatever works on a GPU takes a core too.
         beside = cores[len(self.places) :] or cores[:1]
         return [(self.places, on_gpu), (beside[: self._jobs], on_cpu)]
-
-
-def _uses_gpu(unit: Unit) -> bool:
-    """Whether networks train in a unit that may do so on a GPU."""
-    return bool(find_work(unit.work).workload(unit.settings).net)
 
 
 def _next(done: Queue[Outcome | BaseException]) -> Outcome | BaseException:

@@ -58,18 +58,6 @@ class OneFile(BaseModel):
     file: _Name
 
 
-class Clash(BaseModel):
-    """Why specialists get in each other's way; empty where they do not."""
-
-    warning: str
-
-
-class Saved(BaseModel):
-    """The name under which something was saved."""
-
-    file: str
-
-
 @router.get("/parts")
 def parts(studio: StudioOf) -> Parts:
     """Return the folder's specialists in groups, its composites, and the files that are neither."""
@@ -104,16 +92,16 @@ def compatibility(wanted: Files, studio: StudioOf) -> Fits:
 
 
 @router.post("/clash")
-def clash(ticked: Ticked, studio: StudioOf) -> Clash:
-    """Return what the library warns of when it puts these specialists together."""
-    return Clash(warning=studio.shared(bench_of).clash(ticked.files, ticked.method))
+def clash(ticked: Ticked, studio: StudioOf) -> dict[str, str]:
+    """Return what the library warns of when it puts these specialists together; empty where there is nothing."""
+    return {"warning": studio.shared(bench_of).clash(ticked.files, ticked.method)}
 
 
 @router.post("/save")
-def save(saving: Saving, studio: StudioOf) -> Saved:
-    """Save the composite of some specialists under a name that is free."""
+def save(saving: Saving, studio: StudioOf) -> dict[str, str]:
+    """Save the composite of some specialists under a name that is free, and return it."""
     path = studio.shared(bench_of).save(saving.files, saving.method, saving.name)
-    return Saved(file=studio.folder.relative(path))
+    return {"file": studio.folder.relative(path)}
 
 
 @router.post("/demo")

@@ -82,19 +82,17 @@ def picture_of(network: Network, groups: Groups | SpecError, strongest: float | 
         return picture
     picture.grouping = groups.grouping
     drawn: Drawn | None = None
+    notes = [groups.note]
     try:
         drawn = draw_groups(network, groups, strongest)
-        notes = [f"Only the strongest {drawn.strongest:g} % of the edges of each layer are drawn."]
-        notes = [*notes * (drawn.strongest < 100), groups.note]
+        if drawn.strongest < 100:
+            notes.insert(0, f"Only the strongest {drawn.strongest:g} % of the edges of each layer are drawn.")
     except SpecError as error:
-        notes = [f"{error}.", groups.note]
+        notes.insert(0, f"{error}.")
     picture.note = " ".join(filter(None, notes))
+    places = {} if drawn is None else {number: place for place, number in enumerate(drawn.numbers)}
     picture.groups = [
-        GroupFacts(
-            name=name,
-            text=composition(units, len(network.widths)),
-            drawn=drawn.numbers.index(number) if drawn is not None and number in drawn.numbers else None,
-        )
+        GroupFacts(name=name, text=composition(units, len(network.widths)), drawn=places.get(number))
         for number, (name, units) in enumerate(zip(groups.names, groups.modules, strict=True))
     ]
     if drawn is not None:

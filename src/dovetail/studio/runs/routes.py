@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Annotated
 
 from fastapi import APIRouter, Query
@@ -21,23 +22,19 @@ from .studio_runs import DamagedRun, RunState, StudioRuns, find_run
 router = APIRouter(prefix="/api/runs", tags=["runs"])
 
 Name = Annotated[str, Query(max_length=1_000)]
-_SCULPTURE = re.compile(r"(?:(.+)/)?seed\d+\.safetensors")
-
-
-class OtherFolder(BaseModel):
-    """A folder with a saved audit, or with sculptures: the files in it that are worth a look."""
-
-    name: str
-    files: list[str]
+_SCULPTURE = re.compile(r"(.+/)?seed\d+\.safetensors")
 
 
 class Runs(BaseModel):
-    """What there is; ``complete`` is false where the folder holds more than was looked at."""
+    """What there is: runs, folders with saved audits, and files of sculpted networks.
+
+    ``complete`` is false where the folder holds more than was looked at.
+    """
 
     runs: list[RunState]
     damaged: list[DamagedRun]
-    audits: list[OtherFolder]
-    sculptures: list[OtherFolder]
+    audits: list[str]
+    sculptures: list[str]
     complete: bool
 
 
@@ -68,17 +65,12 @@ class RecipeRequest(BaseModel):
 def all_runs(studio: StudioOf) -> Runs:
     """Return all runs, and folders of audits and sculptures."""
     found = studio.folder.find((CONFIG, AUDIT, ".safetensors"))
-    names = [file.name for file in found.files]
     good, bad = studio.shared(StudioRuns).runs(_named(found, CONFIG))
-    sculptures: dict[str, list[str]] = {}
-    for name in names:
-        if match := _SCULPTURE.fullmatch(name):
-            sculptures.setdefault(match[1] or ".", []).append(name)
     return Runs(
         runs=good,
         damaged=bad,
-        audits=[OtherFolder(name=_folder(name), files=[name]) for name in _named(found, AUDIT)],
-        sculptures=[OtherFolder(name=name, files=files) for name, files in sculptures.items()],
+        audits=[Path(name).parent.as_posix() for name in _named(found, AUDIT)],
+        sculptures=[file.name for file in found.files if _SCULPTURE.fullmatch(file.name)],
         complete=found.complete,
     )
 
@@ -119,7 +111,3 @@ def start(asked: RecipeRequest, studio: StudioOf) -> JobState:
 def _named(found: Listing, file: str) -> list[str]:
     """Return the files of exactly this name."""
     return [one.name for one in found.files if one.name.rpartition("/")[2] == file]
-
-
-def _folder(name: str) -> str:
-    return name.rpartition("/")[0] or "."

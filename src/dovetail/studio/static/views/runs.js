@@ -61,8 +61,8 @@ function runTable(runs) {
 
 function otherTable(audits, sculptures) {
   const rows = [
-    ...audits.map(({ name }) => ["audit", link("audit", { saved: name }, name)]),
-    ...sculptures.flatMap(({ files }) => files.map((file) => ["sculpture", link("networks", { file }, file)])),
+    ...audits.map((name) => ["audit", link("audit", { saved: name }, name)]),
+    ...sculptures.map((file) => ["sculpture", link("networks", { file }, file)]),
   ];
   const table = dataTable(["what", "where"], rows, "Saved audits and sculpted networks");
   return [h("h2", {}, "Audits and sculptures"), table];
