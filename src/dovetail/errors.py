@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 _MOST_CHARACTERS = 80
 _MOST_LISTED = 800
@@ -63,6 +64,23 @@ def unknown_name(what: str, name: object, known: Iterable[str]) -> SpecError:
     if len(listed) > _MOST_LISTED:
         listed = f"{listed[:_MOST_LISTED]}, …"
     return SpecError(f"unknown {what} {quoted}{hint} Known: {listed}")
+
+
+@contextmanager
+def explained(what: str, way_out: str = "") -> Iterator[None]:
+    """Say what could not be done, and the way out, where the system only says why.
+
+    Examples
+    --------
+    >>> with explained("cannot read the list", "look again"):
+    ...     raise PermissionError(13, "Permission denied")
+    Traceback (most recent call last):
+    dovetail.errors.DovetailError: cannot read the list: Permission denied; look again
+    """
+    try:
+        yield
+    except OSError as error:
+        raise DovetailError(f"{what}: {error.strerror or error}{way_out and '; '}{way_out}") from error
 
 
 _CPU_SIGN = "can't allocate memory"

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import DovetailError, FileFormatError, SpecError
+from ..errors import DovetailError, FileFormatError, SpecError, explained
 from ..io.write import check_folder, write_whole
 
 if TYPE_CHECKING:
@@ -106,15 +106,13 @@ def check_settings(folder: Path, settings: dict[str, object], *, force: bool) ->
 
 def clear(folder: Path, seeds: Sequence[int] | None) -> None:
     """Remove what was sculpted into the folder before: of some seeds, or all of it and the settings."""
-    try:
+    with explained(f"cannot replace what is in {str(folder)!r}"):
         for old in list(folder.iterdir()):
             found = _OF_A_SEED.fullmatch(old.name)
             if found and (seeds is None or int(found["seed"]) in seeds):
                 old.unlink()
         if seeds is None:  # last, because networks without it would be taken for those of other settings
             (folder / _CONFIG).unlink(missing_ok=True)
-    except OSError as error:
-        raise DovetailError(f"cannot replace what is in {str(folder)!r}: {error.strerror}") from error
 
 
 def open_kept(folder: Path, seeds: Sequence[int]) -> dict[int, Sculpture]:

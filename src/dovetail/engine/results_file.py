@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
-from ..errors import DovetailError, FileFormatError
+from ..errors import FileFormatError, explained
 from ..recipes import Finished, Unit
 from ..recipes.unit import canonical
 from .folder_files import open_own
@@ -63,13 +64,10 @@ def add_results(path: Path, finished: Iterable[Finished]) -> None:
     ]
     if not lines:
         return
-    try:
-        with open_own(path, "a") as file:
-            file.write("".join(line + "\n" for line in lines))
-            file.flush()
-            os.fsync(file.fileno())
-    except OSError as error:
-        raise DovetailError(f"cannot write {path}: {error.strerror}") from error
+    with explained(f"cannot write {path}"), open_own(path, "a") as file:
+        file.write("".join(line + "\n" for line in lines))
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def mend(path: Path) -> None:
@@ -82,20 +80,14 @@ def mend(path: Path) -> None:
     """
     if path.exists():
         whole = sum(len(line) + 1 for line in _whole_lines(path))
-        try:
+        with explained(f"cannot write {path}"):
             if whole < path.stat().st_size:
                 with open_own(path, "r+b") as file:
                     file.truncate(whole)
-        except OSError as error:
-            raise DovetailError(f"cannot write {path}: {error.strerror}") from error
 
 
 def _whole_lines(path: Path) -> list[bytes]:
-    try:
-        with open_own(path, "rb") as file:
-            content: bytes = file.read()
+    with explained(f"cannot read {path}"), suppress(FileNotFoundError), open_own(path, "rb") as file:
+        content: bytes = file.read()
         return content.split(b"\n")[:-1]
-    except FileNotFoundError:
-        return []
-    except OSError as error:
-        raise DovetailError(f"cannot read {path}: {error.strerror}") from error
+    return []

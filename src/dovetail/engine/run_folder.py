@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from ..errors import DovetailError, FileFormatError
+from ..errors import DovetailError, FileFormatError, explained
 from ..io.provenance import versions
 from ..io.write import write_whole
 from ..recipes import Finished, Recipe, Unit
@@ -71,16 +71,10 @@ class RunFolder:
         self._scale: Scale = scale
         self._results = path / results_file.NAME
         check_folder_is(path, recipe, scale)
-        try:
+        with explained(f"cannot make the folder {path}"):
             path.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise DovetailError(f"cannot make the folder {path}: {error.strerror}") from error
-        try:
+        with explained(f"cannot write into the folder {path}", "choose another"):
             self._lock = take_lock(path)
-        except OSError as error:
-            raise DovetailError(
-                f"cannot write into the folder {path}: {error.strerror}; choose another"
-            ) from error
         try:
             check_folder_is(path, recipe, scale)  # again: another run may have begun here meanwhile
             if not _config(path):
@@ -137,10 +131,8 @@ class RunFolder:
 
 def check_folder_is(path: Path, recipe: Recipe, scale: Scale) -> None:
     """Refuse a folder that holds another run, files that are not a run's but would be overwritten, or links."""
-    try:
+    with explained(f"cannot look into the folder {path}"):  # such as a name that is too long
         is_file = path.exists() and not path.is_dir()
-    except OSError as error:  # such as a name that is too long
-        raise DovetailError(f"cannot look into the folder {path}: {error.strerror}") from error
     if is_file:
         raise DovetailError(f"cannot make the folder {path}: there is a file of that name")
     for name in _OWN:
@@ -247,7 +239,7 @@ def write_figures(folder: Path, recipe: Recipe, scale: Scale, finished: Sequence
     """
     pictures = folder / FIGURES
     check_own(pictures)
-    try:
+    with explained(f"cannot write {pictures}"):
         old = {path for path in figures_in(folder) if _is_ours(path)}
         for name, figure in recipe.figures(scale, finished):
             pictures.mkdir(exist_ok=True)
@@ -255,8 +247,6 @@ def write_figures(folder: Path, recipe: Recipe, scale: Scale, finished: Sequence
             old.discard(new)
         for path in old:
             path.unlink()
-    except OSError as error:
-        raise DovetailError(f"cannot write {pictures}: {error.strerror}") from error
 
 
 def _save(figure: Figure, path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ..cluster.saved_audit import SavedAudit
 from ..engine import Run
-from ..errors import DovetailError
+from ..errors import DovetailError, explained
 from ..io.write import check_folder
 from .page import Page
 from .pages import audit_page, parts_page, run_page, sculpture_page
@@ -141,11 +141,8 @@ def check_output(output: str | Path, *, force: bool = False) -> None:
         )
     if force or not output.exists():
         return
-    try:
-        with output.open("rb") as file:
-            ours = _GENERATOR in file.read(_HEAD)
-    except OSError as error:
-        raise DovetailError(f"cannot write {output}: {error.strerror or error}") from error
+    with explained(f"cannot write {output}"), output.open("rb") as file:
+        ours = _GENERATOR in file.read(_HEAD)
     if not ours:
         raise DovetailError(
             f"{output} is in the way, and no page of dovetail's; take another name, or --force"

@@ -12,7 +12,7 @@ from ..cluster.audit_folder import FILE as AUDIT
 from ..cluster.saved_audit import SavedAudit, read_audit
 from ..engine import Run
 from ..engine.run_folder import CONFIG
-from ..errors import DovetailError, FileFormatError
+from ..errors import DovetailError, FileFormatError, explained
 from ..io.fields import parse
 from ..io.header import read_header
 from ..opening import Kind, kind_of, open_hierarchy, open_run
@@ -136,12 +136,10 @@ def open_source(path: str | Path) -> Source:
         When something there is damaged.
     """
     path = Path(path)
-    try:
+    with explained(f"cannot look into {path}"):
         if not path.exists():
             raise DovetailError(f"there is no file or folder {str(path)!r}")
         return _folder(path) if path.is_dir() else _file(path)
-    except OSError as error:
-        raise DovetailError(f"cannot look into {path}: {error.strerror or error}") from error
 
 
 def _file(path: Path) -> Source:

@@ -33,26 +33,14 @@ def audit_page(source: SavedAudit) -> Page:
     add_composition(page, source.composition, source.layers)
     if source.lesions:
         add_lesions(page, source.lesions, source.measured)
-    facts = {**_named(source.settings), "shuffled copies": len(source.copies)}
-    add_made(page, {**facts, **_measured(source), **_made(source)})
-    return page
-
-
-def _named(settings: dict[str, object]) -> dict[str, object]:
     names = {"k": "clusters", "layers_read": "layers read", "components": "connected components"}
-    return {names.get(name, name): value for name, value in settings.items()}
-
-
-def _measured(source: SavedAudit) -> dict[str, object]:
-    """Return what the lesions were measured on, where they were."""
-    names = {"data": "lesions measured on", "classes": "classes measured", "assumed": "network assumed"}
-    return {text: source.measured.get(name) for name, text in names.items()}
-
-
-def _made(source: SavedAudit) -> dict[str, object]:
-    """Return time, hardware and versions, where the audit has them."""
-    names = ("when", "seconds", "hardware", "dovetail", "torch", "python")
-    return {name: source.made.get(name) for name in names}
+    facts = {names.get(name, name): value for name, value in source.settings.items()}
+    facts["shuffled copies"] = len(source.copies)
+    measured = {"data": "lesions measured on", "classes": "classes measured", "assumed": "network assumed"}
+    facts |= {text: source.measured.get(name) for name, text in measured.items()}
+    made = ("when", "seconds", "hardware", "dovetail", "torch", "python")
+    add_made(page, facts | {name: source.made.get(name) for name in made})
+    return page
 
 
 def add_null(
