@@ -59,7 +59,7 @@ class Measured:
 class Bench:
     """The specialists of a folder, what was read and computed of them.
 
-    Requests come from several threads, and one that computes has the machine to itself.
+    Requests come from several threads; logits are computed for one of them at a time.
     """
 
     def __init__(self, folder: StudioFolder, data: DataCache | None = None) -> None:
