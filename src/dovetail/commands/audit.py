@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from ..cluster.settings import OUTPUT, AuditSettings
-from .options import Json, with_settings
+from .options import Device, Json, with_settings
 from .output import print_json, say
 
 if TYPE_CHECKING:
@@ -62,10 +62,7 @@ def audit(
             help="Random sets that a cluster is compared with by --lesion.", show_default="200 or more"
         ),
     ] = None,
-    device: Annotated[
-        str | None,
-        typer.Option(help="Where to measure: cpu, cuda, cuda:1.", show_default="the first GPU, if any"),
-    ] = None,
+    device: Device = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help=OUTPUT)] = None,
     as_json: Json = False,
     **options: Any,

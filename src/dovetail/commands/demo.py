@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
-from .options import Json, ReplaceFile
+from .options import Json, ReplaceFile, ReportFile
 from .output import print_json, print_table, say, table_of
 
 
 def demo(
-    output: Annotated[Path, typer.Option("--output", "-o", help="File for the report.")] = Path(
-        "report.html"
-    ),
+    output: ReportFile = Path("report.html"),
     force: ReplaceFile = False,
     as_json: Json = False,
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
@@ -23,6 +24,7 @@ Device = Annotated[
 ]
 Seeds = Annotated[int, typer.Option(help="How many seeds, each with networks of its own.")]
 FirstSeed = Annotated[int, typer.Option(help="The first seed.")]
+ReportFile = Annotated[Path, typer.Option("--output", "-o", help="File for the page.")]
 ReplaceFile = Annotated[
     bool, typer.Option("--force", help="Also replace a file that is no page of dovetail's.")
 ]

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ..errors import DovetailError
-from .options import Json, ReplaceFile
+from .options import Json, ReplaceFile, ReportFile
 from .output import print_json, say
 
 
@@ -20,7 +20,7 @@ def report(
             help="A run folder, a specialist, a composite or a folder of them, a sculpture, or an audit.",
         ),
     ],
-    output: Annotated[Path, typer.Option("--output", "-o", help="File for the page.")] = Path("report.html"),
+    output: ReportFile = Path("report.html"),
     measure: Annotated[
         bool,
         typer.Option("--measure/--no-measure", help="Measure specialists on the test split of their data."),

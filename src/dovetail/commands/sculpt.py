@@ -66,6 +66,7 @@ def sculpt(
         dovetail sculpt 4,2,4 -o xor/
     """
     from ..errors import SpecError
+    from ..report.pages.sculpture import facts_frame
 
     numbers = seed_range(seed, seeds)
     if options["hidden"] is not None and network is not None:
@@ -98,7 +99,7 @@ def sculpt(
     elif len(sculptures) == 1:
         say(sculptures[0].describe())
     else:
-        _print_rows(rows, task)
+        print_table(table_of(facts_frame(rows), f"{task}, sculpted"))
     if output is not None and not as_json:
         say(f"In {output}: for each seed the network, its modules as JSON, a picture, a page to look into.")
     if all(sculpture.outcome == "not learned" for sculpture in sculptures):
@@ -201,23 +202,11 @@ def _percents(name: str, text: str) -> list[float]:
 
 
 def _row(sculpture: Sculpture, planted: Planted | None) -> dict[str, object]:
+    from ..report.pages.sculpture import sculpture_facts
     from ..sculpting import compare
 
-    learned = sculpture.outcome != "not learned"
-    row: dict[str, object] = {
-        "seed": sculpture.seed, "outcome": sculpture.outcome, "accuracy": sculpture.accuracy,
-        "units": list(sculpture.units),
-        "edges": sculpture.edges, "density": sculpture.density,
-        "modules": len(sculpture.hierarchy.modules) if learned else None, "tied_searches": sculpture.tied,
-    }  # fmt: skip
+    row = sculpture_facts(sculpture)
     if planted is not None:
+        learned = sculpture.outcome != "not learned"
         row["planted"] = compare(sculpture.hierarchy, planted).whole if learned else None
     return row
-
-
-def _print_rows(rows: list[dict[str, object]], task: str) -> None:
-    import pandas as pd
-
-    frame = pd.DataFrame(rows).rename(columns={"tied_searches": "tied searches"})
-    frame["units"] = ["-".join(map(str, units)) for units in frame["units"]]
-    print_table(table_of(frame, f"{task}, sculpted"))

@@ -35,23 +35,9 @@ def sculpture_page(source: SculptureSource) -> Page:
 
 def add_sculptures(page: Page, sculptures: Sequence[Sculpture]) -> None:
     """Add a table of sculpted networks, a row each."""
-    import pandas as pd
-
     page.heading("Sculpted networks")
-    rows = [
-        {
-            "seed": sculpture.seed,
-            "outcome": sculpture.outcome,
-            "accuracy": sculpture.accuracy,
-            "units": "-".join(map(str, sculpture.units)),
-            "edges": sculpture.edges,
-            "density": sculpture.density,
-            "modules": len(sculpture.hierarchy.modules) if sculpture.outcome != "not learned" else None,
-            "tied searches": sculpture.tied,
-        }
-        for sculpture in sculptures[:_MOST_ROWS]
-    ]
-    frame = pd.DataFrame(rows)
+    rows = [sculpture_facts(sculpture) for sculpture in sculptures[:_MOST_ROWS]]
+    frame = facts_frame(rows)
     frame["modules"] = frame["modules"].astype("Int64")
     more = f" {len(sculptures) - len(rows)} more are left out." if len(sculptures) > len(rows) else ""
     page.table(
@@ -59,6 +45,26 @@ def add_sculptures(page: Page, sculptures: Sequence[Sculpture]) -> None:
         "Accuracy on the validation split; units with edges in each layer, inputs first; density is the share of edges "
         f"that are left; tied searches ended with as few edges.{more}",
     )
+
+
+def sculpture_facts(sculpture: Sculpture) -> dict[str, object]:
+    """Return what there is to say of a sculpture in a row of a table."""
+    learned = sculpture.outcome != "not learned"
+    return {
+        "seed": sculpture.seed, "outcome": sculpture.outcome, "accuracy": sculpture.accuracy,
+        "units": list(sculpture.units),
+        "edges": sculpture.edges, "density": sculpture.density,
+        "modules": len(sculpture.hierarchy.modules) if learned else None, "tied_searches": sculpture.tied,
+    }  # fmt: skip
+
+
+def facts_frame(rows: Sequence[Mapping[str, object]]) -> pd.DataFrame:
+    """Return facts of sculptures as a table to read."""
+    import pandas as pd
+
+    frame = pd.DataFrame(rows).rename(columns={"tied_searches": "tied searches"})
+    frame["units"] = ["-".join(map(str, units)) for units in frame["units"]]
+    return frame
 
 
 def add_modules(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -13,10 +12,10 @@ from torch import Tensor
 from ...errors import DataError, FileFormatError, ShapeError
 from ...graph.chain import ASSUMED, Layer, foreign_tensor, layer_chain
 from ...graph.matrices import read_tensors
-from ...io.fields import take, whole
+from ...io.fields import parse, take, whole
 from ...io.header import read_header
-from ...opening import kind_of
-from ...sculpting import Hierarchy, Sculpture, open_sculpture
+from ...opening import kind_of, open_hierarchy
+from ...sculpting import Sculpture, open_sculpture
 from ...sculpting.modules.hierarchy import Unit
 from ...sculpting.modules.reach import used_units
 from ...sculpting.pruning.start import perceptron_of
@@ -106,18 +105,13 @@ def _of_classes(part: Specialist | Composite, cache: DataCache) -> Yardstick:
 
 def _of_modules(path: Path) -> Network:
     try:
-        text = path.read_text(encoding="utf-8")
-        content = json.loads(text)
-    except (OSError, ValueError, RecursionError) as error:
+        content = parse(path.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError, FileFormatError) as error:
         raise FileFormatError(f"{path.name!r} cannot be read as JSON: {str(error)[:100]}") from error
     if isinstance(content, dict) and isinstance(content.get("sizes"), list):
         check_shapes(path.name, dense_shapes([whole(size) for size in content["sizes"]]))
-    try:
-        hierarchy = Hierarchy.from_json(text)
-    except FileFormatError as error:
-        raise FileFormatError(f"{path.name!r}: {error}") from error
     doubt = "The file says which edges there are, but not their weights."
-    return Network("modules", "Modules of a network", {}, {}, (), hierarchy, doubt=doubt)
+    return Network("modules", "Modules of a network", {}, {}, (), open_hierarchy(path), doubt=doubt)
 
 
 def _of_weights(path: Path) -> Network:
