@@ -43,8 +43,10 @@ def finite_number(name: str, value: float) -> float:
     return found
 
 
-def number_per_network(name: str, value: float | Sequence[float] | Tensor, networks: int) -> Tensor:
-    """Return a setting as one number for each network.
+def number_per_network(
+    name: str, value: float | Sequence[float] | Tensor, networks: int, most: float = math.inf
+) -> Tensor:
+    """Return a setting as one number for each network, finite and from 0 up to a bound.
 
     Examples
     --------
@@ -59,6 +61,9 @@ def number_per_network(name: str, value: float | Sequence[float] | Tensor, netwo
         raise ShapeError(
             f"{name} must be one number or {networks}, one for each network; got {tuple(given.shape)}"
         )
+    if not bool((given.isfinite() & (given >= 0) & (given <= most)).all()):
+        bound = "finite and not negative" if math.isinf(most) else f"from 0 to {most:g}"
+        raise SpecError(f"{name} must be {bound}; got {value!r:.80}")
     return given.expand(networks)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 
 import torch
 from torch import Tensor, nn
@@ -19,7 +18,7 @@ from .pruning.perceptrons import Perceptrons
 from .pruning.problem import Problem, Task, problem_of
 from .pruning.repeated_trainer import TrainingSettings
 from .pruning.start import builder_of, fresh_networks, read_network
-from .sculpture import Sculpture
+from .sculpture import Outcome, Sculpture
 from .settings import EDGE_STEPS, UNIT_STEPS, WEIGHT_DECAY, SculptSettings
 
 
@@ -176,7 +175,9 @@ def sculpt_seeds(
             stack, seeds, problem.to(device), how, unit_steps=settings.unit_steps, edge_steps=settings.edge_steps,
             trained=network is not None, on_round=show,
         )  # fmt: skip
-    return [make_sculpture(searches, place, problem, seeds, build, settings) for place in range(len(seeds))]
+    return [
+        _sculpture(one, seed, problem, build, settings) for one, seed in zip(searches, seeds, strict=True)
+    ]
 
 
 def sparsest(edges: Sequence[int], losses: Sequence[float]) -> tuple[int, int]:
@@ -193,44 +194,28 @@ def sparsest(edges: Sequence[int], losses: Sequence[float]) -> tuple[int, int]:
     return place, list(edges).count(edges[place])
 
 
-def make_sculpture(
-    searches: Searches,
-    place: int,
-    problem: Problem,
-    seeds: Sequence[int],
-    build: NetBuilder,
-    settings: SculptSettings,
+def _sculpture(
+    searches: Searches, seed: int, problem: Problem, build: NetBuilder, settings: SculptSettings
 ) -> Sculpture:
     """Return what one seed's searches come to, given settings with everything filled in."""
     unit_steps, edge_steps, threshold = settings.unit_steps, settings.edge_steps, settings.threshold
-    if threshold is None:
-        threshold = 1 - searches.allowed[place] / problem.answers
-    sculpture = partial(
-        Sculpture, task=problem.name, seed=seeds[place], threshold=threshold, settings=settings,
-        image_shape=problem.image_shape, output_names=problem.output_names,
-    )  # fmt: skip
-    if place not in searches.learned:
-        network, masks = _network(build, searches.dense, place)
-        accuracy = 1 - searches.wrong[place] / problem.answers
-        return sculpture(
-            network=network, masks=masks, outcome="not learned", accuracy=accuracy, history=(), tied=0
-        )
-    shape = (max(1, len(unit_steps)), max(1, len(edge_steps)))
-    size = shape[0] * shape[1]
-    first = searches.learned.index(place) * size
-    own = searches.networks.select(torch.arange(first, first + size, device=searches.networks.values.device))
-    histories = searches.steps[first : first + size]
-    ends = [accepted[-1] for accepted in histories]
+    ends = [accepted[-1] for accepted in searches.steps]
     edges = [end.edges for end in ends]
-    chosen, tied = sparsest(edges, [end.loss for end in ends])
-    network, masks = _network(build, own, chosen)
-    history = tuple(histories[chosen])
-    unit_place, edge_place = divmod(chosen, shape[1])
-    return sculpture(
-        network=network, masks=masks, outcome="sculpted" if history[-1].edges < history[0].edges else "unpruned",
-        accuracy=1 - history[-1].wrong / problem.answers, history=history, tied=tied,
-        grid=torch.tensor(edges).view(shape), unit_step=unit_steps[unit_place] if unit_steps else None,
-        edge_step=edge_steps[edge_place] if edge_steps else None,
+    chosen, tied = sparsest(edges, [end.loss for end in ends]) if ends else (0, 0)
+    history = tuple(searches.steps[chosen]) if ends else ()
+    network, masks = _network(build, searches.networks, chosen)
+    outcome: Outcome = "not learned"
+    if history:
+        outcome = "sculpted" if history[-1].edges < history[0].edges else "unpruned"
+    unit_place, edge_place = divmod(chosen, max(1, len(edge_steps)))
+    return Sculpture(
+        task=problem.name, seed=seed, network=network, masks=masks, outcome=outcome,
+        accuracy=1 - (history[-1].wrong if history else searches.wrong) / problem.answers,
+        threshold=1 - searches.allowed / problem.answers if threshold is None else threshold,
+        history=history, unit_step=unit_steps[unit_place] if unit_steps and ends else None,
+        edge_step=edge_steps[edge_place] if edge_steps and ends else None,
+        grid=torch.tensor(edges).view(max(1, len(unit_steps)), -1) if ends else None, tied=tied, settings=settings,
+        image_shape=problem.image_shape, output_names=problem.output_names,
     )  # fmt: skip
 
 

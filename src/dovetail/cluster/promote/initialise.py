@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import torch
 from torch import Tensor, nn
 
-from ...errors import ShapeError, SpecError
+from ...errors import ShapeError
 from ...graph import Layer, layer_chain
 from ...population.checks import check_seeds
 from ...population.random import Noise, member_keys
@@ -92,11 +92,7 @@ def clusterable_weights(
     """
     seeds = check_seeds(seeds)
     clusters = whole_number("clusters", clusters, least=1)
-    factors = number_per_network("beta", beta, len(seeds))
-    if not bool(((factors >= 0) & (factors <= 1)).all()):
-        raise SpecError(
-            f"beta must be from 0 (no connections between clusters) to 1 (nothing is changed), not {beta}"
-        )
+    factors = number_per_network("beta", beta, len(seeds), most=1)
     check_stacked(params)
     layers = layer_chain(params, population=True) if layers is None else layers
     if not layers:

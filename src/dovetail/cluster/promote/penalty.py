@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from scipy.linalg import lapack
 from torch import Tensor, nn
 
-from ...errors import ShapeError, SpecError, TrainingError
+from ...errors import ShapeError, TrainingError
 from ...graph import Layer
 from ...threads import one_blas_thread
-from ..checks import check_stacked, number_per_network, whole_number
+from ..checks import check_stacked, whole_number
 from .connections import connections, stacked_chain
 from .gradual_pruning import kernels
 
@@ -286,11 +286,3 @@ def l2_penalty(params: Mapping[str, Tensor]) -> Tensor:
     tensor([5.])
     """
     return torch.stack([weight.square().flatten(1).sum(1) for weight in kernels(params).values()]).sum(0)
-
-
-def one_per_network(name: str, value: float | Sequence[float], networks: int) -> Tensor:
-    """Return a setting as one number for each network, not negative."""
-    given = number_per_network(name, value, networks)
-    if not bool((given.isfinite() & (given >= 0)).all()):
-        raise SpecError(f"{name} must be finite and not negative; got {value!r:.80}")
-    return given

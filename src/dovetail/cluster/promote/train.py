@@ -18,10 +18,10 @@ from ...population import Adam, Population, Scores, StepContext
 from ...population.checks import check_count, check_seeds
 from ...population.step import Augment, Penalty
 from ...prune import density
-from ..checks import whole_number
+from ..checks import number_per_network, whole_number
 from .gradual_pruning import GradualPruning, kernels
 from .initialise import clusterable_weights
-from .penalty import ClusterabilityPenalty, l1_penalty, l2_penalty, one_per_network
+from .penalty import ClusterabilityPenalty, l1_penalty, l2_penalty
 from .rescale import check_rescaling, rescale_stacked_
 from .spec import settled_builder
 
@@ -132,9 +132,9 @@ def train_networks(
     check_count("batch_size", batch_size)
     pruning_epochs = whole_number("pruning_epochs", pruning_epochs, least=0)
     build = settled_builder(net, data, dropout)
-    betas = one_per_network("init_beta", init_beta, len(seeds))
+    betas = number_per_network("init_beta", init_beta, len(seeds), most=1)
     weights = {"l1": l1, "l2": l2, "clusterability": clusterability}
-    own = {name: one_per_network(name, value, len(seeds)).to(dtype) for name, value in weights.items()}
+    own = {name: number_per_network(name, value, len(seeds)).to(dtype) for name, value in weights.items()}
     rescaled = own["clusterability"] > 0
     if device is None and bool(rescaled.any()):
         device = "cpu"

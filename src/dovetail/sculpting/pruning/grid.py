@@ -37,30 +37,24 @@ _CPU_BYTES = 2**30
 
 @dataclass(frozen=True)
 class Searches:
-    """What a grid found, seed by seed.
+    """What the searches of one seed found.
 
     Attributes
     ----------
     networks : Perceptrons
-        The sculpted networks: for each seed that learned the task its searches, steps for units first.
+        Where each search ended, steps for units first; the dense network alone where it did not learn the task.
     steps : list of list of Accepted
-        What each of them accepted, the dense network first.
-    learned : list of int
-        The places of the seeds that learned the task.
-    dense : Perceptrons
-        The dense networks of all seeds.
-    wrong : list of int
-        What the dense networks got wrong.
-    allowed : list of int
-        What each seed's networks were allowed to get wrong.
+        What each search accepted, the dense network first; none where that did not learn the task.
+    wrong : int
+        What the dense network got wrong.
+    allowed : int
+        What networks were allowed to get wrong.
     """
 
     networks: Perceptrons
     steps: list[list[Accepted]]
-    learned: list[int]
-    dense: Perceptrons
-    wrong: list[int]
-    allowed: list[int]
+    wrong: int
+    allowed: int
 
 
 def search_grid(
@@ -73,8 +67,8 @@ def search_grid(
     edge_steps: Sequence[float],
     trained: bool,
     on_round: Callable[[str, int, int], None],
-) -> Searches:
-    """Run all searches of a grid, of all seeds, in lockstep.
+) -> list[Searches]:
+    """Run all searches of a grid, of all seeds, in lockstep; return those of each seed.
 
     Parameters
     ----------
@@ -120,15 +114,21 @@ def search_grid(
         members = members.select(forks)
         accepted: list[list[Accepted]] = []
         for places in torch.arange(len(members), device=device).split(members_at_once(members, problem, how)):
-            found = search(
+            pruned = search(
                 members.select(places), [seeds[place] for place in of_seed[places].tolist()], first[places], proposal,
                 phase=phase, problem=problem, how=how, allowed=allowed[of_seed[places]], stream=_STREAMS[phase],
                 on_round=partial(on_round, phase, len(members)),
             )  # fmt: skip
-            members.values[places], members.kept[places] = found.networks.values, found.networks.kept
-            accepted += found.steps
+            members.values[places], members.kept[places] = pruned.networks.values, pruned.networks.kept
+            accepted += pruned.steps
         steps = [steps[fork] + more for fork, more in zip(forks.tolist(), accepted, strict=True)]
-    return Searches(members, steps, learned.tolist(), networks, wrong.tolist(), allowed.tolist())
+    found = []
+    for place in range(len(seeds)):
+        own = (of_seed == place).nonzero().squeeze(1)
+        ends = members.select(own) if len(own) else networks.select(torch.tensor([place], device=device))
+        accepted = [steps[number] for number in own.tolist()]
+        found.append(Searches(ends, accepted, int(wrong[place]), int(allowed[place])))
+    return found
 
 
 def constant_errors(problem: Problem) -> int:
