@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..plotting import GREY
-from ..sculpting.drawing.layout import Layout, Stretch, best_order, lay_out
+from ..sculpting.drawing.layout import Stretch, best_order, lay_out, rounded
 from ..sculpting.drawing.style import (
     checked_names,
     composition,
@@ -160,7 +160,7 @@ def hierarchy_data(hierarchy: Hierarchy, names: Names) -> dict[str, Any]:
     (['a', 'b', 'c'], [0, 2, 1, 2], '2 inputs, 1 output')
     """
     drawing, layers = _Drawing(hierarchy, names[2]), len(hierarchy.sizes)
-    layout, middles = drawing.layout, _layer_middles(drawing.layout)
+    layout, middles = drawing.layout, drawing.layout.middles
     return {
         "width": round(_LEFT + layout.length * drawing.step + _RIGHT, 1),
         "height": round(2 * _ENDS + layout.depth * drawing.rise, 1),
@@ -190,7 +190,7 @@ class _Drawing:
             _radius(stretches, name) for stretches, name in zip(self.stretches, module_names, strict=True)
         ]
         self.step = min(max(across, self._least_step()), _WIDEST / max(self.layout.length, 1.0))
-        heights = [middle for _, middle in sorted(_layer_middles(self.layout).items())]
+        heights = [middle for _, middle in sorted(self.layout.middles.items())]
         nearest = float(np.diff(heights).min()) if len(heights) > 1 else 1.0
         self.rise = max(
             0.6 * self.step, min(self.step, _HEIGHT / max(self.layout.depth, 1.0)), _LAYERS_APART / nearest
@@ -281,10 +281,6 @@ class _Drawing:
         }
 
 
-def _layer_middles(layout: Layout) -> dict[int, float]:
-    return {stretch.layer: (stretch.box[2] + stretch.box[3]) / 2 for stretch in layout.stretches}
-
-
 def _radius(stretches: list[Stretch], name: str) -> float:
     """Return how large a closed module is, in pixels; a short name fits into it."""
     units = sum(len(stretch.units) for stretch in stretches)
@@ -302,13 +298,7 @@ def _ink(module: int) -> str:
 
 def _rounded(corners: list[tuple[float, float]], radius: float = 12.0) -> str:
     """Return an SVG path around corners, which it rounds."""
-    points = np.array(corners)
     pieces: list[str] = []
-    for before, corner, after in zip(np.roll(points, 1, 0), points, np.roll(points, -1, 0), strict=True):
-        near = []
-        for other in (before, after):
-            length = float(np.hypot(*(other - corner)))
-            near.append(corner + (other - corner) * (min(radius / length, 0.5) if length else 0.0))
-        (x0, y0), (x, y), (x1, y1) = near[0], corner, near[1]
+    for (x0, y0), (x, y), (x1, y1) in rounded(corners, radius):
         pieces.append(f"{'L' if pieces else 'M'}{x0:.1f} {y0:.1f}Q{x:.1f} {y:.1f} {x1:.1f} {y1:.1f}")
     return "".join(pieces) + "Z"

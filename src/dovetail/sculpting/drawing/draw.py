@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from ...errors import ShapeError
 from ...plotting import GREY
-from .layout import Layout, Pixels, Stretch, best_order, lay_out
-from .sheet import LARGE, LINE, NAME_SIZE, SMALL, SPACE, TINY, Sheet, layer_middles
+from .layout import Layout, Pixels, Stretch, best_order, lay_out, rounded
+from .sheet import LARGE, LINE, NAME_SIZE, SMALL, SPACE, TINY, Sheet
 from .style import (
     CROSSING_COLOUR,
     NO_MODULE,
@@ -25,7 +25,6 @@ from .style import (
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.path import Path
 
     from ..modules.hierarchy import Hierarchy
 
@@ -126,11 +125,14 @@ def _draw_areas(ax: Axes, layout: Layout, modules: int) -> None:
     """Draw a soft area behind the units of each module."""
     from matplotlib.colors import to_rgba
     from matplotlib.patches import PathPatch
+    from matplotlib.path import Path
 
     for module in range(modules):
         colour = module_colour(module)
         for corners in layout.areas(module):
-            path = _rounded(np.array(corners), 0.3)
+            curves = np.concatenate(rounded(corners, 0.3))
+            codes = [Path.LINETO, Path.CURVE3, Path.CURVE3] * len(corners)
+            path = Path([*curves, curves[0]], [Path.MOVETO, *codes[1:], Path.CLOSEPOLY])
             ax.add_patch(
                 PathPatch(
                     path,
@@ -141,21 +143,6 @@ def _draw_areas(ax: Axes, layout: Layout, modules: int) -> None:
                     gid=f"area-{module + 1}",
                 )
             )
-
-
-def _rounded(corners: NDArray[np.float64], radius: float) -> Path:
-    """Return a closed path with round corners."""
-    from matplotlib.path import Path
-
-    points, codes = [], []
-    for before, corner, after in zip(np.roll(corners, 1, 0), corners, np.roll(corners, -1, 0), strict=True):
-        ends = []
-        for other in (before, after):
-            length = float(np.hypot(*(other - corner)))
-            ends.append(corner + (other - corner) * min(radius / length, 0.5) if length else corner)
-        points += [ends[0], corner, ends[1]]
-        codes += [Path.LINETO if points[:-3] else Path.MOVETO, Path.CURVE3, Path.CURVE3]
-    return Path([*points, points[0]], [*codes, Path.CLOSEPOLY])
 
 
 def _draw_edges(ax: Axes, layout: Layout, hierarchy: Hierarchy) -> None:
@@ -292,7 +279,7 @@ def _write_module_name(ax: Axes, sheet: Sheet, stretch: Stretch) -> None:
 
 def _write_layer_names(ax: Axes, sheet: Sheet, layout: Layout) -> None:
     layers = len(sheet.hierarchy.sizes)
-    for layer, middle in layer_middles(layout):
+    for layer, middle in layout.middles.items():
         place = -2 * SPACE / sheet.scale, middle
         _text(ax, place, layer_name(layer, layers), size=SMALL, color=_FAINT, va="center", ha="right")
 

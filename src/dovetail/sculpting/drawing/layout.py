@@ -98,6 +98,11 @@ class Layout:
             found[stretch.layer][stretch.units] = np.stack([stretch.along, stretch.across], 1)
         return found
 
+    @property
+    def middles(self) -> dict[int, float]:
+        """The layers that have something in them, and the middle of each across the drawing."""
+        return {stretch.layer: (stretch.box[2] + stretch.box[3]) / 2 for stretch in self.stretches}
+
     def areas(self, module: int) -> list[list[tuple[float, float]]]:
         """Return the corners of a module's area, in one piece where its layers follow one another."""
         boxes = [
@@ -116,6 +121,25 @@ class Layout:
             + [(end, height) for _, end, low, high in reversed(piece) for height in (high, low)]
             for piece in pieces
         ]
+
+
+def rounded(corners: Sequence[tuple[float, float]], radius: float) -> list[NDArray[np.float64]]:
+    """Return for each corner where a curve around it begins, the corner, and where the curve ends, ``[3, 2]``.
+
+    Examples
+    --------
+    >>> rounded([(0, 0), (4, 0), (4, 4)], 1)[1].tolist()
+    [[3.0, 0.0], [4.0, 0.0], [4.0, 1.0]]
+    """
+    points = np.array(corners, np.float64)
+    found = []
+    for before, corner, after in zip(np.roll(points, 1, 0), points, np.roll(points, -1, 0), strict=True):
+        ends = []
+        for other in (before, after):
+            length = float(np.hypot(*(other - corner)))
+            ends.append(corner + (other - corner) * min(radius / length, 0.5) if length else corner)
+        found.append(np.stack([ends[0], corner, ends[1]]))
+    return found
 
 
 def lay_out(

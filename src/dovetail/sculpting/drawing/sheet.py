@@ -238,12 +238,6 @@ def _size(layout: Layout) -> tuple[float, float]:
     return max(layout.length, 1.0), max(layout.depth, 1.0)
 
 
-def layer_middles(layout: Layout) -> list[tuple[int, float]]:
-    """Return the layers that have something in them, and the middle of each across the drawing."""
-    boxes = {stretch.layer: stretch.box for stretch in layout.stretches}
-    return [(layer, (box[2] + box[3]) / 2) for layer, box in sorted(boxes.items())]
-
-
 @lru_cache(maxsize=10_000)
 def text_width(text: str, size: float = NAME_SIZE, bold: bool = False) -> float:
     """Return how wide a line of text is, in points.
