@@ -23,7 +23,7 @@ from .doubts import doubts, named_units, negligible_units, without_units
 from .null import Null, Shuffles, verdict
 from .partition.leiden import LeidenCutter
 from .partition.ncut import unit_scale
-from .partition.spectral import Cutter, SpectralCutter
+from .partition.spectral import SpectralCutter
 from .plots import draw_composition, draw_embedding, draw_null
 from .settings import AuditSettings, Method, Shuffle
 
@@ -116,7 +116,7 @@ def clusterability(
     graph = without_units(graph, left_out)
     scaled = unit_scale(graph)
     copies = Shuffles(scaled, shuffle)
-    cutter: Cutter = (
+    cutter: SpectralCutter | LeidenCutter = (
         SpectralCutter(scaled, k, settings.starts) if method == "spectral" else LeidenCutter(scaled, k)
     )
     with one_blas_thread():

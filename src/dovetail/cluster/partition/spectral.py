@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
@@ -98,16 +98,6 @@ class Cut(NamedTuple):
     labels: Indices
     component: Indices
     spectrum: Spectrum | None
-
-
-class Cutter(Protocol):
-    """Cuts one graph, with any weights."""
-
-    def cut(self, weights: Sequence[Floats], seed: Sequence[int], *, copy: bool = False) -> Cut:
-        """Return the clustering for weights of the graph's blocks; copies may be computed with less precision."""
-
-    def again(self, cut: Cut, seed: Sequence[int]) -> tuple[float, Indices]:
-        """Return n-cut and labels of the graph's own weights with another seed."""
 
 
 class SpectralCutter:

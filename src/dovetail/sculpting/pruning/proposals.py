@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TypeAlias
 
 import torch
 from torch import Tensor
@@ -14,19 +14,6 @@ from .perceptrons import count_edges
 
 _AT_ONCE = 64 * 2**20
 """Numbers in the activations of one pass."""
-
-
-class Proposal(Protocol):
-    """A way to choose what to prune."""
-
-    def __call__(self, members: Compact, shares: Tensor) -> Tensor:
-        """Return what each member may keep when these shares of its units or edges are gone."""
-
-    def smallest(self, widths: tuple[int, ...]) -> float:
-        """Return one unit or edge as a share of all there are in networks of these widths."""
-
-    def gone(self, members: Compact) -> Tensor:
-        """Return the share from which to start."""
 
 
 class UnitProposal:
@@ -82,6 +69,10 @@ class EdgeProposal:
         magnitudes = members.stack.values[:, :edges].abs()
         kept[:, :edges] &= above_percentile(magnitudes, shares, members.edges)
         return kept
+
+
+Proposal: TypeAlias = UnitProposal | EdgeProposal
+"""A way to choose what to prune: called with shares that are to be gone, it says what each member may keep."""
 
 
 def sensitivity(members: Compact, split: Split) -> list[Tensor]:
