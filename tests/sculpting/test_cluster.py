@@ -70,10 +70,10 @@ def test_as_many_shared_as_chance_gives_is_not_separable() -> None:
 def test_the_more_significant_test_decides_and_single_when_equal(
     separate: float | None, single: float | None, count: int
 ) -> None:
-    tests = (
-        SeparabilityTest(kind, score is not None, 0, 0, -1 if score is None else score)
-        for kind, score in (("separate", separate), ("single", single))
-    )
+    tests = [
+        SeparabilityTest("separate", separate is not None, 0, 0, -1 if separate is None else separate),
+        SeparabilityTest("single", single is not None, 0, 0, -1 if single is None else single),
+    ]
     assert decide(*tests, count=3, units=5) == count
 
 
