@@ -75,15 +75,19 @@ class Blueprint:
         """Refuse what is no batch of inputs for a network of this blueprint."""
         if not isinstance(x, Tensor):
             raise DataError(f"inputs are a tensor of samples, not {type(x).__name__}; use torch.as_tensor")
-        if not x.dim() or tuple(x.shape[1:]) != self.input_shape:
-            raise ShapeError(
-                f"{self.net} takes samples of shape {self.input_shape}, not {tuple(x.shape[1:])}"
-            )
+        self.check_shape(x)
         if not len(x) or not is_finite(x):
             raise DataError(
                 "inputs hold no sample" if not len(x) else "inputs hold NaN or infinity; clean them first"
             )
         return x
+
+    def check_shape(self, x: Tensor) -> None:
+        """Refuse samples of another shape."""
+        if not x.dim() or tuple(x.shape[1:]) != self.input_shape:
+            raise ShapeError(
+                f"{self.net} takes samples of shape {self.input_shape}, not {tuple(x.shape[1:])}"
+            )
 
 
 @lru_cache(maxsize=64)
@@ -177,13 +181,6 @@ class Packed:
         dense = self.values.new_zeros(self.shape)
         dense.view(-1).index_copy_(0, self.positions.long(), self.values)
         return dense
-
-    def add_to(self, total: Tensor) -> None:
-        """Add the tensor to another, in place."""
-        if self.positions is None:
-            total += self.values
-        else:
-            total.view(-1).index_add_(0, self.positions, self.values)
 
     def mask(self) -> Tensor:
         """Return which entries are kept."""

@@ -159,17 +159,22 @@ def evaluate_all(
         raise DataError(
             f"class ids {low} to {high} in the split, but {parts[0]!r} has {len(classes)} classes"
         )
-    logits = outputs_of(parts, split.x, device=device)
+    logits = _outputs(parts, split.x, device)
     return score_logits(logits, split.y.to(logits.device), [part.rewarded for part in parts], classes)
 
 
 def outputs_of(parts: Sequence[Part], x: Tensor, *, device: torch.device | str | None = None) -> Tensor:
     """Return the tempered logits of parts for the same inputs, ``[parts, samples, classes]``."""
+    parts[0].blueprint.check_inputs(x)
+    return _outputs(parts, x, device)
+
+
+def _outputs(parts: Sequence[Part], x: Tensor, device: torch.device | str | None) -> Tensor:
     place = check_device(device)
     x = x.to(place)
     outputs = []
     for part in parts:
-        part.blueprint.check_inputs(x)
+        part.blueprint.check_shape(x)
         # One after the other: however many there are, one set of dense weights is held at a time.
         network = part.module()
         if place.type != "cpu":
@@ -209,7 +214,7 @@ def score_logits(
     if not is_finite(logits):
         raise DataError("outputs are NaN or infinite and cannot be scored; are inputs or weights too large?")
     outputs = len(classes)
-    log_p = logits.double().log_softmax(2)
+    log_p = logits.log_softmax(2, dtype=torch.float64)
     p = log_p.exp()
     entropy = prediction_entropy(log_p, p)
     confidence, predicted = log_p.max(2)

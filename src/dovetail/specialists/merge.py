@@ -46,19 +46,17 @@ def add_packed(packed: Sequence[Mapping[str, Packed]]) -> State:
     >>> add_packed([{"w": pack(torch.tensor([1.0, 0.0]))}, {"w": pack(torch.tensor([2.0, 5.0]))}])
     {'w': tensor([3., 5.])}
     """
-    total = {name: tensor.dense() for name, tensor in packed[0].items()}
-    for name, joint in total.items():
-        others = [weights[name] for weights in packed[1:]]
-        places = [tensor.positions for tensor in others if tensor.positions is not None]
-        if not joint.is_floating_point():
-            for tensor in others:
-                total[name] = _joined(total[name], tensor.dense())
-        elif places and len(places) == len(others):
+    total = {}
+    for name, first in packed[0].items():
+        tensors = [weights[name] for weights in packed]
+        places = [tensor.positions for tensor in tensors if tensor.positions is not None]
+        if len(places) == len(tensors) and first.values.is_floating_point():
+            total[name] = first.values.new_zeros(first.shape)
             # All at once, which adds in the same order as one after the other.
-            joint.view(-1).index_add_(0, torch.cat(places), torch.cat([tensor.values for tensor in others]))
+            values = torch.cat([tensor.values for tensor in tensors])
+            total[name].view(-1).index_add_(0, torch.cat(places), values)
         else:
-            for tensor in others:
-                tensor.add_to(joint)
+            total |= add_weights({name: tensor.dense()} for tensor in tensors)
     return total
 
 
