@@ -13,8 +13,8 @@ from torch import Tensor, nn
 from torch.func import vmap
 
 from dovetail.population import Noise, member_keys
+from dovetail.population.ops.convolution import patch_conv2d
 from dovetail.population.ops.linear import linear
-from dovetail.population.ops.patches import patch_conv2d
 from dovetail.population.ops.pooling import max_pool2d_apart
 from dovetail.population.ops.rules import MemberOperations
 

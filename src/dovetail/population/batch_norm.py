@@ -13,7 +13,7 @@ from torch.nn.modules.batchnorm import _BatchNorm
 from ..errors import ShapeError
 from .forward import Forward, statistics_layers
 from .stack import Tensors
-from .trace import clear_errors
+from .trace import ONE_AT_A_TIME, clear_errors
 
 if TYPE_CHECKING:
     from .population import Population
@@ -74,7 +74,7 @@ def recompute_stacked(
     """Recompute the statistics in the buffers of a stack, in place."""
     for name, buffer in buffers.items():
         _reset_(name, buffer)
-    with torch.no_grad(), clear_errors():
+    with ONE_AT_A_TIME, torch.no_grad(), clear_errors():
         for batch, forward in _passes(network, x, batch_size):
             vmap(lambda p, b, batch=batch, forward=forward: forward(p, b, batch))(params, buffers)
 

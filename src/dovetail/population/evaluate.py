@@ -14,7 +14,7 @@ from ..data.dataset import Split
 from .forward import Forward, over_members
 from .objectives import Objective, one_per_sample, with_per_member
 from .stack import Tensors
-from .trace import clear_errors, traced
+from .trace import ONE_AT_A_TIME, clear_errors, traced
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -132,5 +132,5 @@ class Scores:
 def predict(network: nn.Module, params: Tensors, buffers: Tensors, x: Tensor, batch_size: int) -> Tensor:
     """Return the outputs of every member for every sample, ``[members, samples, outputs]``."""
     forward = vmap(Forward(network, "eval"), in_dims=(0, 0, None))
-    with torch.no_grad(), clear_errors():
+    with ONE_AT_A_TIME, torch.no_grad(), clear_errors():
         return torch.cat([forward(params, buffers, part) for part in x.split(batch_size)], 1)

@@ -33,8 +33,11 @@ OWN_NOISE = (
     "modules, torch.rand_like or randn_like in training mode only, or the augment option"
 )
 
-_ONE_AT_A_TIME = threading.RLock()
-"""Held while a function is recorded or replayed: torch's tracer changes modules for all threads while it records."""
+ONE_AT_A_TIME = threading.RLock()
+"""Held while members are mapped, recorded or replayed.
+
+While torch records, it changes how all modules are called, for all threads.
+"""
 
 _CAPTURING = threading.Lock()
 """Held while a step is captured: one at a time, as Python's collector is off meanwhile for all threads."""
@@ -50,7 +53,7 @@ def traced(function: Callable[..., Any]) -> Callable[..., Any]:
     def run(*tensors: Any) -> Any:
         flat, _ = torch.utils._pytree.tree_flatten(tensors)
         shapes = tuple(t.shape if isinstance(t, Tensor) else t for t in flat)
-        with _ONE_AT_A_TIME:
+        with ONE_AT_A_TIME:
             first = shapes not in recordings
             if first:
                 recordings[shapes] = _record(function, tensors)
@@ -126,6 +129,8 @@ def _tidy(recording: GraphModule) -> None:
             node.target = aten.reshape.default
         elif _depends_on_company(node):
             _do_beside_a_copy(recording.graph, node)
+    for node in recording.graph.nodes:
+        node.meta.clear()  # stand-ins, which another thread would free later, while it or a third one records
     recording.recompile()
 
 

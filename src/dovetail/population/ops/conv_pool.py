@@ -21,7 +21,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from ..kernels import has_triton, on_device
-from .patches import kernels_of, pad, patches_of, product
+from .convolution import kernels_of, pad, patches_of, product
 from .pooling import at_places, max_pool, spread, unpool
 
 _MOST_VALUES = 32
