@@ -45,7 +45,7 @@ class Layer:
     convolutional: bool
     places: int = 1
 
-    def by_unit(self, weight: torch.Tensor, *, population: bool = False) -> torch.Tensor:
+    def by_unit(self, weight: torch.Tensor) -> torch.Tensor:
         """Return the layer's weight, or a mask like it, as ``[units, units before, entries]``.
 
         What connects two units are the entries of a kernel, or a weight for each place of a flattened feature map.
@@ -56,9 +56,7 @@ class Layer:
         >>> [tuple(layer.by_unit(torch.zeros(layer.units, layer.inputs)).shape) for layer in chain]
         [(2, 1, 1), (5, 2, 4)]
         """
-        members = weight.shape[:1] if population else ()
-        entries = self.places * weight.shape[len(members) + 2 :].numel()
-        return weight.reshape(*members, self.units, self.inputs // self.places, entries)
+        return weight.reshape(self.units, self.inputs // self.places, self.places * weight.shape[2:].numel())
 
     def positions_after(self, previous: Layer) -> int | None:
         """Return how many of this layer's inputs come from each unit of the previous layer.

@@ -8,7 +8,7 @@ to; True means kept. Pruning never brings a weight back.
 
 from __future__ import annotations
 
-from .density import density, effective_density
+from .density import density
 from .magnitude import prune_by_magnitude
 from .percentile import above_percentile
 from .rates import cubic_sparsity, rate_per_round
@@ -21,7 +21,6 @@ __all__ = [
     "apply_masks_",
     "cubic_sparsity",
     "density",
-    "effective_density",
     "prune_by_magnitude",
     "rate_per_round",
     "rewind",

@@ -33,9 +33,9 @@ def check_finite(tensors: Mapping[str, torch.Tensor]) -> None:
 
 
 def check_share(what: str, value: float) -> None:
-    """Raise unless a share lies in [0, 1]."""
-    if not 0 <= value <= 1:
-        raise SpecError(f"{what} must lie between 0 and 1; got {value}")
+    """Raise unless a share is a number in [0, 1]."""
+    if not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise SpecError(f"{what} must be a number between 0 and 1; got {value!r:.80}")
 
 
 def member_count(tensors: Mapping[str, torch.Tensor]) -> int:
@@ -44,18 +44,3 @@ def member_count(tensors: Mapping[str, torch.Tensor]) -> int:
     if len(set(counts.values())) != 1:
         raise ShapeError(f"the tensors of a population need the same number of members; got {counts}")
     return next(iter(counts.values()))
-
-
-def shares_per_member(what: str, value: float | torch.Tensor, members: int | None) -> torch.Tensor:
-    """Return a share as float64 values, one for each member; `members` is None for one network."""
-    shares = torch.as_tensor(value, dtype=torch.float64)
-    expected = () if members is None else (members,)
-    if shares.shape not in {(), expected}:
-        raise ShapeError(
-            f"{what} must be one number"
-            + (f" or {members}, one for each member" if members is not None else "")
-            + f"; got shape {tuple(shares.shape)}"
-        )
-    for share in shares.flatten().tolist():
-        check_share(what, share)
-    return shares.expand(1 if members is None else members)

@@ -8,18 +8,18 @@ from typing import Literal
 import torch
 
 from ..errors import SpecError, unknown_name
-from .checks import check_finite, check_masks, member_count, shares_per_member
+from .checks import check_finite, check_masks, check_share, member_count
 
 
 def prune_by_magnitude(
     weights: Mapping[str, torch.Tensor],
     masks: Mapping[str, torch.Tensor] | None = None,
     *,
-    rate: float | torch.Tensor | None = None,
-    sparsity: float | torch.Tensor | None = None,
+    rate: float | None = None,
+    sparsity: float | None = None,
     scope: Literal["tensor", "global"] = "tensor",
     output: str | Collection[str] | None = None,
-    output_rate: float | torch.Tensor | None = None,
+    output_rate: float | None = None,
     population: bool = False,
 ) -> dict[str, torch.Tensor]:
     """Return masks with the entries of least magnitude pruned.
@@ -45,8 +45,7 @@ def prune_by_magnitude(
         Rate of the output tensors, by default half of `rate`; with `sparsity` it is their sparsity and must
         be given.
     population
-        Whether the tensors have a leading member dimension. The rates may then be tensors, one value for
-        each member.
+        Whether the tensors have a leading member dimension.
 
     Raises
     ------
@@ -80,7 +79,7 @@ def prune_by_magnitude(
 
     output_names = {output} if isinstance(output, str) else set(output or ())
     output_rate = _settled_output_rate(weights, output_names, rate, output_rate)
-    members = member_count(weights) if population else None
+    members = member_count(weights) if population else 1
     outputs = [name for name in weights if name in output_names]
     others = [name for name in weights if name not in output_names]
     pruned: dict[str, torch.Tensor] = {}
@@ -91,19 +90,19 @@ def prune_by_magnitude(
     ):
         if share is None:
             continue
-        shares = shares_per_member(what, share, members)
+        check_share(what, share)
         for group in [names] if scope == "global" and names else [[name] for name in names]:
             tensors = {name: weights[name] for name in group}
-            pruned |= _prune_together(tensors, masks, shares, of_what_is_left=sparsity is None)
+            pruned |= _prune_together(tensors, masks, share, members, of_what_is_left=sparsity is None)
     return {name: pruned[name] for name in weights}
 
 
 def _settled_output_rate(
     weights: Mapping[str, torch.Tensor],
     output_names: Collection[str],
-    rate: float | torch.Tensor | None,
-    output_rate: float | torch.Tensor | None,
-) -> float | torch.Tensor | None:
+    rate: float | None,
+    output_rate: float | None,
+) -> float | None:
     for name in output_names:
         if name not in weights:
             raise unknown_name("output tensor", name, weights)
@@ -121,19 +120,18 @@ def _settled_output_rate(
 def _prune_together(
     weights: Mapping[str, torch.Tensor],
     masks: Mapping[str, torch.Tensor],
-    shares: torch.Tensor,
+    share: float,
+    members: int,
     *,
     of_what_is_left: bool,
 ) -> dict[str, torch.Tensor]:
-    """Rank the entries of some tensors together and prune each member's share of them."""
-    members = len(shares)
+    """Rank the entries of some tensors together and prune a share of them, member by member."""
     kept = masks_side_by_side(weights, masks, members)
     left = kept.sum(dim=1)
-    shares = shares.to(kept.device)
     if of_what_is_left:
-        pruned = kept.shape[1] - left + (shares * left).round().long()
+        pruned = kept.shape[1] - left + (share * left.double()).round().long()
     else:
-        pruned = (shares * kept.shape[1]).round().long()
+        pruned = torch.full_like(left, round(share * kept.shape[1]))
     return put_back(drop_lowest(side_by_side(weights, members).abs(), kept, pruned), weights)
 
 
