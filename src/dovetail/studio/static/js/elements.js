@@ -96,3 +96,19 @@ export function copyBlock(label, text) {
     h("pre", { tabindex: "0", "aria-label": label }, code),
   );
 }
+
+// Does something when a form is sent, once at a time; what goes wrong is said in `message`.
+export function whenSent(form, button, message, action) {
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    button.disabled = true;
+    clear(message);
+    try {
+      await action();
+    } catch (error) {
+      clear(message, notice(error.message, "error"));
+    } finally {
+      button.disabled = false;
+    }
+  });
+}

@@ -1,7 +1,7 @@
 // The form of an audit: the settings of `dovetail audit`, with its defaults and its explanations.
 
 import { post } from "../js/api.js";
-import { clear, h, notice } from "../js/elements.js";
+import { h, whenSent } from "../js/elements.js";
 
 const LABELS = { k: "Clusters (k)", shuffles: "Shuffled copies", shuffle: "Shuffle", seed: "Seed" };
 
@@ -24,18 +24,7 @@ export function auditForm(offer, file, onStart) {
     h("div", { class: "row" }, button),
     message,
   );
-  form.addEventListener("submit", async (event) => {
-    event.preventDefault();
-    button.disabled = true;
-    clear(message);
-    try {
-      onStart(await post("/api/audit", values(form, offer.settings)));
-    } catch (error) {
-      clear(message, notice(error.message, "error"));
-    } finally {
-      button.disabled = false;
-    }
-  });
+  whenSent(form, button, message, async () => onStart(await post("/api/audit", values(form, offer.settings))));
   function fill(asked) {
     for (const [name, value] of Object.entries(asked)) {
       const input = form.elements[name];

@@ -1,7 +1,7 @@
 // Saving the composite under a name in the folder.
 
 import { post } from "../js/api.js";
-import { clear, h, notice } from "../js/elements.js";
+import { clear, h, notice, whenSent } from "../js/elements.js";
 
 const MOST_NAMED = 12;
 
@@ -23,17 +23,10 @@ export function saveForm(found, ticked, onSaved) {
     h("div", { class: "row" }, h("label", { class: "grow" }, "File in this folder", name), button),
     message,
   );
-  form.addEventListener("submit", async (event) => {
-    event.preventDefault();
-    button.disabled = true;
-    try {
-      const { file } = await post("/api/bench/save", { ...ticked, name: name.value });
-      clear(message, notice(`Saved as ${file}.`));
-      onSaved(file);
-    } catch (error) {
-      clear(message, notice(error.message, "error"));
-    }
-    button.disabled = false;
+  whenSent(form, button, message, async () => {
+    const { file } = await post("/api/bench/save", { ...ticked, name: name.value });
+    clear(message, notice(`Saved as ${file}.`));
+    onSaved(file);
   });
   return form;
 }

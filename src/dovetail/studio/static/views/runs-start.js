@@ -1,7 +1,7 @@
 // Start a recipe at smoke scale beside the server, or go on with one that was cancelled.
 
 import { get, post } from "../js/api.js";
-import { clear, h, notice } from "../js/elements.js";
+import { clear, h, notice, whenSent } from "../js/elements.js";
 import { jobPanel } from "../js/job.js";
 import { placeOf } from "../js/place.js";
 
@@ -31,18 +31,7 @@ export async function recipeForm() {
     ),
     message,
   );
-  form.addEventListener("submit", async (event) => {
-    event.preventDefault();
-    button.disabled = true;
-    clear(message);
-    try {
-      running.prepend(followed(await post("/api/runs", { recipe: choice.value })));
-    } catch (error) {
-      clear(message, notice(error.message, "error"));
-    } finally {
-      button.disabled = false;
-    }
-  });
+  whenSent(form, button, message, async () => running.prepend(followed(await post("/api/runs", { recipe: choice.value }))));
   running.append(...jobs.filter((job) => job.kind === "recipe" && job.state === "running").map(followed));
   return h("section", { "aria-label": "Run a recipe" }, h("h2", {}, "Run a recipe"), form, running);
 }
