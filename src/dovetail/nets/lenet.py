@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from torch import nn
 
 from ..spec import FLAG, Option, share
@@ -10,13 +12,7 @@ from .layers import Layers, convolution, dense_end, image_shape, sequential
 
 
 def _build(
-    sizes: tuple[int, ...],
-    input_shape: tuple[int, ...],
-    outputs: int,
-    *,
-    dropout: float,
-    batch_norm: bool,
-    output_bias: bool,
+    sizes: tuple[int, ...], input_shape: tuple[int, ...], outputs: int, *, batch_norm: bool, **options: Any
 ) -> nn.Module:
     channels, height, width = image_shape("lenet", input_shape, smallest=4)
     filters, *hidden = sizes
@@ -26,9 +22,7 @@ def _build(
     layers.append(("flatten", nn.Flatten()))
     # 5 x 5 with padding 1 takes two pixels off each side length, the pooling halves what is left.
     features = filters * ((height - 2) // 2) * ((width - 2) // 2)
-    layers += dense_end(
-        features, hidden, outputs, output_bias=output_bias, batch_norm=batch_norm, dropout=dropout
-    )
+    layers += dense_end(features, hidden, outputs, batch_norm=batch_norm, **options)
     return sequential(layers)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from torch import nn
 
@@ -11,24 +12,10 @@ from .architecture import Architecture
 from .layers import dense_end, sequential
 
 
-def _build(
-    sizes: tuple[int, ...],
-    input_shape: tuple[int, ...],
-    outputs: int,
-    *,
-    dropout: float,
-    batch_norm: bool,
-    output_bias: bool,
-) -> nn.Module:
-    end = dense_end(
-        math.prod(input_shape),
-        sizes,
-        outputs,
-        output_bias=output_bias,
-        batch_norm=batch_norm,
-        dropout=dropout,
+def _build(sizes: tuple[int, ...], input_shape: tuple[int, ...], outputs: int, **options: Any) -> nn.Module:
+    return sequential(
+        [("flatten", nn.Flatten()), *dense_end(math.prod(input_shape), sizes, outputs, **options)]
     )
-    return sequential([("flatten", nn.Flatten()), *end])
 
 
 MLP = Architecture(

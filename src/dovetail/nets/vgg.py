@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from torch import nn
 
 from ..spec import FLAG, Option, share
@@ -39,37 +41,31 @@ def _convolutions(
     return layers, channels * (height // shrink) * (width // shrink)
 
 
-def _build_16(
+def _build(
+    net: str,
+    stages: tuple[tuple[int, ...], ...],
+    hidden: tuple[int, ...],
     sizes: tuple[int, ...],
     input_shape: tuple[int, ...],
     outputs: int,
     *,
-    dropout: float,
     batch_norm: bool,
     output_bias: bool,
+    dropout: float = 0.0,
 ) -> nn.Module:
-    layers, features = _convolutions("vgg16", _STAGES_16, input_shape, dropout=dropout, batch_norm=batch_norm)
+    layers, features = _convolutions(net, stages, input_shape, dropout=dropout, batch_norm=batch_norm)
     if dropout:
         layers.append(("features_dropout", nn.Dropout(dropout)))
     layers.append(("flatten", nn.Flatten()))
     layers += dense_end(
-        features, [512], outputs, output_bias=output_bias, batch_norm=batch_norm, dropout=dropout
+        features, hidden, outputs, output_bias=output_bias, batch_norm=batch_norm, dropout=dropout
     )
-    return sequential(layers)
-
-
-def _build_11(
-    sizes: tuple[int, ...], input_shape: tuple[int, ...], outputs: int, *, batch_norm: bool, output_bias: bool
-) -> nn.Module:
-    layers, features = _convolutions("vgg11", _STAGES_11, input_shape, dropout=0.0, batch_norm=batch_norm)
-    layers.append(("flatten", nn.Flatten()))
-    layers += dense_end(features, [], outputs, output_bias=output_bias)
     return sequential(layers)
 
 
 VGG16 = Architecture(
     "vgg16",
-    _build_16,
+    partial(_build, "vgg16", _STAGES_16, (512,)),
     (
         Option("dropout", 0.0, share(zero=True)),
         Option("batch_norm", True, FLAG),
@@ -77,5 +73,7 @@ VGG16 = Architecture(
     ),
 )
 VGG11 = Architecture(
-    "vgg11", _build_11, (Option("batch_norm", True, FLAG), Option("output_bias", True, FLAG))
+    "vgg11",
+    partial(_build, "vgg11", _STAGES_11, ()),
+    (Option("batch_norm", True, FLAG), Option("output_bias", True, FLAG)),
 )

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from ..data.dataset import Split, is_finite
 from ..errors import DataError, ShapeError
+from ..io.fields import nan_to_null
 from ..population.checks import check_device, check_split
 from .class_sets import named, one_hot_sets
 from .objectives import max_entropy_of, prediction_entropy
@@ -105,19 +106,20 @@ class Score:
 
     def to_dict(self) -> dict[str, object]:
         """Return everything as plain values, ready for JSON."""
-        return {
+        values = {
             "rewarded": [self.classes[number] for number in self.rewarded],
             "samples": self.samples,
             "loss": self.loss,
-            "rewarded_accuracy": _or_none(self.rewarded_accuracy),
+            "rewarded_accuracy": self.rewarded_accuracy,
             "entropy": self.entropy,
-            "calibration_error": _or_none(self.calibration_error),
+            "calibration_error": self.calibration_error,
             "confusion": self.confusion.tolist(),
-            "class_accuracy": _plain(self.class_accuracy),
-            "class_entropy": _plain(self.class_entropy),
-            "leakage": _plain(self.leakage),
-            "reliability": [_plain(row) for row in self.reliability],
+            "class_accuracy": self.class_accuracy.tolist(),
+            "class_entropy": self.class_entropy.tolist(),
+            "leakage": self.leakage.tolist(),
+            "reliability": self.reliability.tolist(),
         }
+        return {name: nan_to_null(value) for name, value in values.items()}
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the confusion matrix; rewarded classes are marked."""
@@ -289,11 +291,3 @@ def calibration_error(bins: Tensor) -> Tensor:
     """
     count, confidence, accuracy = bins.unbind(-1)
     return (count * (confidence - accuracy).abs()).nansum(-1) / count.sum(-1)
-
-
-def _plain(values: Tensor) -> list[float | None]:
-    return [_or_none(value) for value in values.tolist()]
-
-
-def _or_none(value: float) -> float | None:
-    return None if math.isnan(value) else value
