@@ -17,7 +17,7 @@ from dovetail.errors import DovetailError, FileFormatError, ShapeError, SpecErro
 from dovetail.sculpting import compare, open_sculpture, sculpt_seeds
 from dovetail.sculpting.pruning.problem import problem_of
 from dovetail.sculpting.pruning.start import read_network
-from dovetail.sculpting.sculpting import sparsest
+from dovetail.sculpting.search_end import SearchEnd, sparsest
 
 mpl.use("Agg")
 FEW = {"unit_steps": [0.5, 0.25], "edge_steps": [0.02], "progress": False, "device": "cpu"}
@@ -65,7 +65,8 @@ def test_a_seed_gives_the_same_again(sculpture: dt.Sculpture) -> None:
 
 
 def test_ties_go_to_the_lowest_loss() -> None:
-    assert sparsest([5, 4, 4, 4], [0.0, 0.3, 0.1, 0.1]) == (2, 3)
+    ends = zip([5, 4, 4, 4], [0.0, 0.3, 0.1, 0.1], strict=True)
+    assert sparsest([SearchEnd(None, None, loss, torch.arange(edges)) for edges, loss in ends]) == 2
 
 
 def test_a_file_brings_everything_back(sculpture: dt.Sculpture, tmp_path: Path) -> None:

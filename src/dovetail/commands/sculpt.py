@@ -57,6 +57,8 @@ def sculpt(
 ) -> None:
     """Prune networks to the fewest units and edges that still do TASK, and show the modules that are left.
 
+    Each seed ends with its sparsest network of many searches; what most searches agree on is the consensus.
+
     With a folder, seeds that it has already, sculpted in the same way, are kept. Others are made eight at a time.
 
     A command that was stopped and is started again gives the networks that it would have given at once.
@@ -67,6 +69,8 @@ def sculpt(
     """
     from ..errors import SpecError
     from ..report.pages.sculpture import facts_frame
+    from ..sculpting import Sculptures
+    from .sculpt_folder import write_consensus
 
     numbers = seed_range(seed, seeds)
     if options["hidden"] is not None and network is not None:
@@ -85,11 +89,16 @@ def sculpt(
     }
     sculptures = _sculpted(what, settings, asked, network, numbers, output, device, force, not as_json)
     rows = [_row(sculpture, getattr(what, "planted", None)) for sculpture in sculptures]
+    learned = [sculpture for sculpture in sculptures if sculpture.searches]
+    agreed = Sculptures(learned).consensus() if learned else None
     if as_json:
         print_json(
             {
                 "folder": None if output is None else str(output),
                 "settings": settings,
+                "consensus": None
+                if agreed is None
+                else agreed.to_dict() | {"hierarchy": json.loads(agreed.hierarchy.to_json())},
                 "networks": [
                     row | {"hierarchy": json.loads(sculpture.hierarchy.to_json())}
                     for row, sculpture in zip(rows, sculptures, strict=True)
@@ -100,8 +109,14 @@ def sculpt(
         say(sculptures[0].describe())
     else:
         print_table(table_of(facts_frame(rows), f"{task}, sculpted"))
+    if agreed is not None and agreed.networks > 1:
+        if output is not None:
+            write_consensus(output, agreed, sculptures[0])
+        if not as_json:
+            say(agreed.describe())
     if output is not None and not as_json:
-        say(f"In {output}: for each seed the network, its modules as JSON, a picture, a page to look into.")
+        each = "for each seed the network, its modules as JSON, a picture, a page to look into"
+        say(f"In {output}: {each}; and the consensus.")
     if all(sculpture.outcome == "not learned" for sculpture in sculptures):
         raise typer.Exit(1)
 

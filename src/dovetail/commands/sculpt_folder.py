@@ -12,7 +12,9 @@ from ..errors import DovetailError, FileFormatError, SpecError, explained
 from ..io.write import check_folder, write_whole
 
 if TYPE_CHECKING:
-    from ..sculpting import Hierarchy, Sculpture
+    from matplotlib.axes import Axes
+
+    from ..sculpting import Consensus, Hierarchy, Sculpture
 
 _PICTURES = (".png", ".svg", ".pdf")
 
@@ -50,6 +52,14 @@ def write_hierarchy(
     return write_whole(path, lambda file: file.write_text(text, encoding="utf-8"))
 
 
+def write_consensus(folder: Path, agreed: Consensus, sculpture: Sculpture) -> None:
+    """Write what searches agree on beside their networks: the hierarchy, and a picture with how sure each module is."""
+    write_hierarchy(agreed.hierarchy, folder / "consensus.json", "consensus")
+    title = f"{sculpture.task}: consensus of {agreed.networks} networks"
+    names = {"image_shape": sculpture.image_shape, "output_names": sculpture.output_names}
+    _save_axes(agreed.plot(title=title, **names), folder / "consensus.png")
+
+
 def _draw(
     hierarchy: Hierarchy,
     path: Path,
@@ -57,10 +67,15 @@ def _draw(
     image_shape: tuple[int, int] | None,
     output_names: Sequence[str] | None,
 ) -> Path:
+    return _save_axes(hierarchy.plot(title=title, image_shape=image_shape, output_names=output_names), path)
+
+
+def _save_axes(ax: Axes, path: Path) -> Path:
+    """Write a picture in the form that the file's ending says, and let it go."""
     from matplotlib import pyplot as plt
     from matplotlib.figure import Figure
 
-    figure = hierarchy.plot(title=title, image_shape=image_shape, output_names=output_names).get_figure()
+    figure = ax.get_figure()
     assert isinstance(figure, Figure)
     try:
         return write_whole(path, lambda file: figure.savefig(file, format=path.suffix[1:].lower(), dpi=150))

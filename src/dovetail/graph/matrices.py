@@ -47,6 +47,10 @@ def read_matrices(matrices: Sequence[ArrayLike | Tensor]) -> Reading:
     return _chain(tensors, {})
 
 
+BESIDE_WEIGHTS = ("masks/", "searches/")
+"""How the names of those tensors of a sculpted network's file begin that are not its weights."""
+
+
 def read_state(state: Mapping[str, ArrayLike | Tensor]) -> Reading:
     """Return the layers of a state dictionary, in its order, with batch norm folded into the layer before it.
 
@@ -61,8 +65,8 @@ def read_state(state: Mapping[str, ArrayLike | Tensor]) -> Reading:
 
 
 def read_tensors(path: Path) -> dict[str, Tensor]:
-    """Return the weights in a file, without the masks of a sculpted network."""
-    found = {name: tensor for name, tensor in load_checkpoint(path).items() if not name.startswith("masks/")}
+    """Return the weights in a file, without what that of a sculpted network has beside them."""
+    found = {name: t for name, t in load_checkpoint(path).items() if not name.startswith(BESIDE_WEIGHTS)}
     for prefix in ("module.", "_orig_mod."):  # what DataParallel and torch.compile put in front
         if all(name.startswith(prefix) for name in found):
             found = {name.removeprefix(prefix): tensor for name, tensor in found.items()}

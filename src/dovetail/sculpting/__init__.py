@@ -1,6 +1,7 @@
 """Sculpting: prune a network to the fewest units and edges that do its task, and read the task's modules off it.
 
-`sculpt` is the way in: the search (`pruning`) trains stacks of networks again and again and ends in a `Sculpture`.
+`sculpt` is the way in: the search (`pruning`) trains stacks of networks again and again and ends in a `Sculpture`; many
+searches end in many networks, and `Consensus` is what they agree on.
 `detect_modules` finds the `Hierarchy` of modules in any perceptron (`modules`, drawn by `drawing`). `compare` says
 whether it is the planted one; `path_products` and its neighbours look for structure without modules (`measures`).
 """
@@ -13,7 +14,9 @@ from ..lazy import lazy_names
 
 if TYPE_CHECKING:
     from ..data.boolean import Planted, PlantedModule
+    from .consensus import Consensus
     from .drawing.draw import draw_hierarchy
+    from .measures.agreement import Agreement
     from .measures.separable_inputs import InputSeparability, input_separability
     from .measures.structure import path_products, units_needed
     from .measures.success import Match, compare, planted_digits
@@ -22,9 +25,13 @@ if TYPE_CHECKING:
     from .modules.hierarchy import Hierarchy
     from .sculpting import sculpt, sculpt_seeds
     from .sculpture import Sculpture, open_sculpture
+    from .sculptures import Sculptures
+    from .search_end import SearchEnd
     from .settings import DetectionSettings, SculptSettings
 
 __all__ = [
+    "Agreement",
+    "Consensus",
     "DetectionSettings",
     "Hierarchy",
     "InputSeparability",
@@ -34,6 +41,8 @@ __all__ = [
     "PlantedModule",
     "SculptSettings",
     "Sculpture",
+    "Sculptures",
+    "SearchEnd",
     "SeparabilityTest",
     "compare",
     "detect_modules",
@@ -51,7 +60,9 @@ __all__ = [
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
+        "consensus": ["Consensus"],
         "drawing.draw": ["draw_hierarchy"],
+        "measures.agreement": ["Agreement"],
         "measures.separable_inputs": ["InputSeparability", "input_separability"],
         "measures.structure": ["path_products", "units_needed"],
         "measures.success": ["Match", "Planted", "PlantedModule", "compare", "planted_digits"],
@@ -60,6 +71,8 @@ __getattr__, __dir__ = lazy_names(
         "modules.hierarchy": ["Hierarchy"],
         "sculpting": ["sculpt", "sculpt_seeds"],
         "sculpture": ["Sculpture", "open_sculpture"],
+        "sculptures": ["Sculptures"],
+        "search_end": ["SearchEnd"],
         "settings": ["DetectionSettings", "SculptSettings"],
     },
 )

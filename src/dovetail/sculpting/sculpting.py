@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import product
 
 import torch
 from torch import Tensor, nn
@@ -19,6 +20,8 @@ from .pruning.problem import Problem, Task, problem_of
 from .pruning.repeated_trainer import TrainingSettings
 from .pruning.start import builder_of, fresh_networks, read_network
 from .sculpture import Outcome, Sculpture
+from .sculptures import Sculptures
+from .search_end import SearchEnd, sparsest
 from .settings import EDGE_STEPS, UNIT_STEPS, WEIGHT_DECAY, SculptSettings
 
 
@@ -118,7 +121,7 @@ def sculpt_seeds(
     network: nn.Module | None = None,
     device: torch.device | str | None = None,
     progress: bool = True,
-) -> list[Sculpture]:
+) -> Sculptures:
     """Sculpt a network for each of several seeds, all of them in lockstep.
 
     Everything is as in `sculpt`, which does this for one seed. The same call gives the same bits again on the same
@@ -136,8 +139,8 @@ def sculpt_seeds(
 
     Returns
     -------
-    list of Sculpture
-        In the order of the seeds.
+    Sculptures
+        A list in the order of the seeds; its `consensus` says which modules most of the searches agree on.
 
     Examples
     --------
@@ -175,23 +178,9 @@ def sculpt_seeds(
             stack, seeds, problem.to(device), how, unit_steps=settings.unit_steps, edge_steps=settings.edge_steps,
             trained=network is not None, on_round=show,
         )  # fmt: skip
-    return [
+    return Sculptures(
         _sculpture(one, seed, problem, build, settings) for one, seed in zip(searches, seeds, strict=True)
-    ]
-
-
-def sparsest(edges: Sequence[int], losses: Sequence[float]) -> tuple[int, int]:
-    """Return the place of the network with the fewest edges, and how many have as few.
-
-    Among those the one with the lowest loss is chosen, then the first: a rule that knows nothing of modules.
-
-    Examples
-    --------
-    >>> sparsest([3, 2, 2], [0.0, 0.2, 0.1])
-    (2, 2)
-    """
-    place = min(range(len(edges)), key=lambda place: (edges[place], losses[place], place))
-    return place, list(edges).count(edges[place])
+    )
 
 
 def _sculpture(
@@ -199,22 +188,24 @@ def _sculpture(
 ) -> Sculpture:
     """Return what one seed's searches come to, given settings with everything filled in."""
     unit_steps, edge_steps, threshold = settings.unit_steps, settings.edge_steps, settings.threshold
-    ends = [accepted[-1] for accepted in searches.steps]
-    edges = [end.edges for end in ends]
-    chosen, tied = sparsest(edges, [end.loss for end in ends]) if ends else (0, 0)
+    cells = list(product(unit_steps or [None], edge_steps or [None]))
+    kept = searches.networks.kept[:, : searches.networks.edges].cpu()
+    ends = tuple(
+        SearchEnd(*cell, accepted[-1].loss, row.nonzero().squeeze(1).int())
+        for cell, accepted, row in zip(cells, searches.steps, kept, strict=False)  # no steps without learning
+    )
+    chosen = sparsest(ends) if ends else 0
     history = tuple(searches.steps[chosen]) if ends else ()
     network, masks = _network(build, searches.networks, chosen)
     outcome: Outcome = "not learned"
     if history:
         outcome = "sculpted" if history[-1].edges < history[0].edges else "unpruned"
-    unit_place, edge_place = divmod(chosen, max(1, len(edge_steps)))
+    unit_step, edge_step = cells[chosen] if ends else (None, None)
     return Sculpture(
         task=problem.name, seed=seed, network=network, masks=masks, outcome=outcome,
         accuracy=1 - (history[-1].wrong if history else searches.wrong) / problem.answers,
         threshold=1 - searches.allowed / problem.answers if threshold is None else threshold,
-        history=history, unit_step=unit_steps[unit_place] if unit_steps and ends else None,
-        edge_step=edge_steps[edge_place] if edge_steps and ends else None,
-        grid=torch.tensor(edges).view(max(1, len(unit_steps)), -1) if ends else None, tied=tied, settings=settings,
+        history=history, unit_step=unit_step, edge_step=edge_step, searches=ends, settings=settings,
         image_shape=problem.image_shape, output_names=problem.output_names,
     )  # fmt: skip
 

@@ -24,6 +24,7 @@ from .modules.detect import detect_modules
 from .modules.hierarchy import Hierarchy
 from .pruning.search import Accepted
 from .pruning.start import builder_of
+from .search_end import SearchEnd, packed, unpacked
 from .settings import SculptSettings
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 Outcome = Literal["sculpted", "unpruned", "not learned"]
 
 SCHEMA = "dovetail.sculpture/1"
-_MASK = "masks/"
+_MASK, _SEARCHES = "masks/", "searches/"
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -60,11 +61,9 @@ class Sculpture:
         The accepted steps: the dense network, pruned units, pruned edges.
     unit_step, edge_step : float or None
         The first steps of the search that it comes from; None for a phase that was left out.
-    grid : Tensor or None
-        How many edges each search ended with, ``[unit steps, edge steps]``.
-    tied : int
-        How many searches ended with the fewest edges. Among them the one with the lowest loss on the validation split
-        was chosen, which cannot know of modules.
+    searches : tuple of SearchEnd
+        What every search ended with, by first steps for units and then for edges. This is the sparsest; of those that
+        tie, the one with the lowest loss on the validation split, a rule that cannot know of modules.
     settings : SculptSettings
         How it was made, with everything filled in, and how its modules are detected.
     image_shape : (int, int) or None
@@ -83,11 +82,48 @@ class Sculpture:
     history: tuple[Accepted, ...] = ()
     unit_step: float | None = None
     edge_step: float | None = None
-    grid: Tensor | None = None
-    tied: int = 1
+    searches: tuple[SearchEnd, ...] = ()
     settings: SculptSettings
     image_shape: tuple[int, int] | None = None
     output_names: tuple[str, ...] | None = None
+
+    @property
+    def tied(self) -> int:
+        """How many searches ended with the fewest edges."""
+        return sum(end.edges == self.edges for end in self.searches)
+
+    @property
+    def grid(self) -> Tensor | None:
+        """How many edges each search ended with, ``[unit steps, edge steps]``; None where nothing was searched."""
+        if not self.searches:
+            return None
+        rows = max(1, len(self.settings.unit_steps))
+        return torch.tensor([end.edges for end in self.searches]).view(rows, -1)
+
+    def hierarchies(self, within: float = 1.0) -> list[tuple[SearchEnd, Hierarchy]]:
+        """Return the modules of all searches whose networks are about as sparse as this one.
+
+        Parameters
+        ----------
+        within : float
+            How many times as many edges they may have: 1 for those that tie.
+
+        Examples
+        --------
+        >>> import dovetail as dt
+        >>> sculpture = dt.sculpt([4, 2, 4], [12], unit_steps=[0.3, 0.5], edge_steps=[0.02], progress=False)
+        >>> len(sculpture.hierarchies()) == sculpture.tied, len(sculpture.hierarchies(within=10))
+        (True, 2)
+        """
+        detection = self.settings.detection()
+        # Searches often end with the same edges.
+        found: dict[bytes, Hierarchy] = {}
+        for end in self.searches:
+            key = end.positions.numpy().tobytes()
+            if end.edges <= within * self.edges and key not in found:
+                found[key] = detect_modules(end.connections(self.widths), **detection)
+        keys = [(end, end.positions.numpy().tobytes()) for end in self.searches]
+        return [(end, found[key]) for end, key in keys if key in found]
 
     @property
     def widths(self) -> tuple[int, ...]:
@@ -132,11 +168,12 @@ class Sculpture:
         """Write the network and how it came about to a ``.safetensors`` file; `open_sculpture` reads it."""
         tensors = {name: tensor.contiguous() for name, tensor in self.network.state_dict().items()}
         tensors |= {f"{_MASK}{name}": mask.to(torch.uint8) for name, mask in self.masks.items()}
+        if self.searches:
+            tensors |= {f"{_SEARCHES}{name}": tensor for name, tensor in packed(self.searches).items()}
         content = {name: getattr(self, name) for name in SculptureFile.model_fields} | {
             "schema": SCHEMA,
             "dovetail": __version__,
             "history": [asdict(step) for step in self.history],
-            "grid": None if self.grid is None else self.grid.tolist(),
             "settings": self.settings.model_dump(mode="json"),
         }
         return write_tensors(path, tensors, {KEY: json.dumps(content)})
@@ -193,9 +230,9 @@ class Sculpture:
             for what, step in (("units", self.unit_step), ("edges", self.edge_step))
             if step is not None
         ]
-        if self.grid is not None and steps:
+        if self.searches and steps:
             ties = f" with {self.tied - 1} others" if self.tied > 1 else ""
-            lines.append(f"  search     {', '.join(steps)}; the sparsest of {self.grid.numel()}{ties}")
+            lines.append(f"  search     {', '.join(steps)}; the sparsest of {len(self.searches)}{ties}")
         lines.append("  modules    " + self.hierarchy.describe().replace("\n", "\n             "))
         return "\n".join(lines)
 
@@ -218,8 +255,6 @@ class SculptureFile(BaseModel):
     history: tuple[Accepted, ...]
     unit_step: float | None
     edge_step: float | None
-    grid: list[list[NonNegativeInt]] | None
-    tied: NonNegativeInt
     settings: dict[str, Any]
     image_shape: tuple[int, int] | None
     output_names: tuple[str, ...] | None
@@ -264,7 +299,8 @@ def open_sculpture(path: str | Path) -> Sculpture:
             text = json.dumps(content)
         fields = dict(read_as(SculptureFile, text))
         masks = {n.removeprefix(_MASK): t.bool() for n, t in tensors.items() if n.startswith(_MASK)}
-        state = {name: tensor for name, tensor in tensors.items() if not name.startswith(_MASK)}
+        ends = {n.removeprefix(_SEARCHES): t for n, t in tensors.items() if n.startswith(_SEARCHES)}
+        state = {name: tensor for name, tensor in tensors.items() if not name.startswith((_MASK, _SEARCHES))}
         build = builder_of(fields.pop("widths"))
         # A short file may claim any widths: nothing is allocated before it bears them out.
         with torch.device("meta"):
@@ -275,12 +311,11 @@ def open_sculpture(path: str | Path) -> Sculpture:
         network.load_state_dict(state)
         if set(masks) != set(state) or any(masks[name].shape != state[name].shape for name in state):
             raise ValueError("its masks do not fit its weights")
-        grid = fields.pop("grid")
         return Sculpture(
             **fields | {"settings": SculptSettings(**fields["settings"])},
             network=network,
             masks={name: masks[name] for name in network.state_dict()},
-            grid=None if grid is None else torch.tensor(grid),
+            searches=unpacked(ends, sum(tensor.numel() for tensor in state.values() if tensor.dim() == 2)),
         )
     except (SafetensorError, OSError, ValueError, KeyError, TypeError, RuntimeError, DovetailError) as error:
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0][:200]

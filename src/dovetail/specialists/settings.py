@@ -8,13 +8,13 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BeforeValidator, Field, JsonValue
 
 from ..errors import SpecError
-from ..population.history import Keep
 from ..settings import Number, Settings, Whole
 
 Loss = Literal["me", "qme", "xe"]
 Monitor = Literal["loss", "rewarded_accuracy"]
 Scope = Literal["tensor", "global"]
 AdamThrough = Literal["fresh", "carried"]
+Keep = Literal["best", "last"]  # as in population.history, which the command line need not wait for
 
 
 def _flag(value: object) -> object:

@@ -15,7 +15,6 @@ from ..data.dataset import Dataset, Split
 from ..errors import DataError, SpecError
 from ..nets import NetSpec, build_net, net_builder
 from ..population import History, Population
-from ..population.history import Keep
 from .blueprint import Blueprint, hash_tensors
 from .class_sets import ClassName, ClassSet, class_sets, named, one_hot_sets
 from .evaluate import Score, evaluate_all
@@ -24,7 +23,7 @@ from .layouts import Member, layouts
 from .manifest import Provenance
 from .part import Specialist
 from .rounds import train_rounds
-from .settings import AdamThrough, Loss, Monitor, Scope, TrainingSettings
+from .settings import AdamThrough, Keep, Loss, Monitor, Scope, TrainingSettings
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from ...errors import ShapeError, SpecError
 from ...graph.chain import layer_chain
+from ...graph.matrices import BESIDE_WEIGHTS
 from ...graph.read import dense_matrices
 from ...graph.trace import evaluating
 from ...nets import NetBuilder, net_builder
@@ -98,7 +99,9 @@ def _outputs(network: nn.Module, x: Tensor) -> Tensor:
 def perceptron_of(tensors: Mapping[str, Tensor]) -> nn.Sequential:
     """Return dense layers with ReLUs between them, from a state dict with their weights and biases in order."""
     layers: list[nn.Module] = []
-    chain = layer_chain({name: tensor for name, tensor in tensors.items() if not name.startswith("masks/")})
+    chain = layer_chain(
+        {name: tensor for name, tensor in tensors.items() if not name.startswith(BESIDE_WEIGHTS)}
+    )
     for layer in chain:
         if layer.convolutional:
             raise SpecError(f"{layer.weight!r} is a convolution; only dense layers can be sculpted")
