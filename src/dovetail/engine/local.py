@@ -72,9 +72,9 @@ class LocalEngine:
         """Return units with the places that do them: GPUs are kept free of what has no use for one."""
         if self.places[0] == "cpu":
             return [(self.places, list(units))]
-        # Where networks train that may do so on a GPU.
-        on_gpu = [unit for unit in units if find_work(unit.work).workload(unit.settings).net]
-        on_cpu = [unit for unit in units if unit not in on_gpu]
+        trains = [bool(find_work(unit.work).workload(unit.settings).net) for unit in units]
+        on_gpu = [unit for unit, networks in zip(units, trains, strict=True) if networks]
+        on_cpu = [unit for unit, networks in zip(units, trains, strict=True) if not networks]
         cores = machine.places(device="cpu")
         # Whatever works on a GPU takes a core too.
         beside = cores[len(self.places) :] or cores[:1]

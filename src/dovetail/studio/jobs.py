@@ -162,7 +162,7 @@ class Jobs:
     >>> Jobs().get("nothing")
     Traceback (most recent call last):
     ...
-    dovetail.studio.errors.MissingError: there is no job 'nothing'; the studio keeps the last 20
+    dovetail.studio.folder.MissingError: there is no job 'nothing'; the studio keeps the last 20
     """
 
     def __init__(self) -> None:
