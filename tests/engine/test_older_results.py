@@ -94,3 +94,12 @@ def test_results_without_a_commit_can_be_read(tmp_path: Path) -> None:
     (tmp_path / NAME).write_text(json.dumps(line) + "\n", "utf-8")
     (read,) = read_results(tmp_path / NAME).values()
     assert (read.unit, read.commit) == (Unit(unit.work, unit.settings), "")
+
+
+def test_results_with_the_settings_that_were_put_right_are_shown_as_older() -> None:
+    (old,) = small_units(1)
+    new = Unit(old.work, {**old.settings, "epochs": 7}, before=old.settings)
+    assert new.key != old.key
+    (found,) = finished_units([new], {old.key: Finished(old, {"x": 1}, 1.0, "cpu")})
+    assert (found.row, found.is_older) == ({"x": 1}, True)
+    assert finished_units([new], {new.key: Finished(new, {"x": 2}, 1.0, "cpu")})[0].row == {"x": 2}

@@ -8,6 +8,7 @@ import pytest
 
 from dovetail.data import catalogue
 from dovetail.errors import DovetailError
+from dovetail.nets import NetSpec
 from dovetail.recipes import Unit, find_recipe, find_work, read_published
 from dovetail.recipes.data import DATA_SIZES, load_named
 from dovetail.recipes.maxent.condition import TRAINING, Condition, data_settings
@@ -56,7 +57,9 @@ def test_width_pairs_every_network_with_generalists() -> None:
         if u.work == "maxent/specialists"
     }
     assert len(nets) == 4 * 12 + 2 * 4
-    assert {(data, net if net != "lenet" else "lenet:64-120-64") for data, net in teams} == nets
+    assert {(data, NetSpec.parse(net)) for data, net in teams} == {
+        (data, NetSpec.parse(net)) for data, net in nets
+    }
 
 
 def test_recipes_share_what_they_train() -> None:
@@ -106,7 +109,8 @@ def test_training_settings_are_complete() -> None:
             for sparsity in (None, 0.0):
                 train = Condition("paper", data, model, sparsity=sparsity).train
                 filled_in = settled(TrainingSettings(**train)).model_dump()
-                assert filled_in.keys() == train.keys()
+                # Without rounds there is no other Adam and no other epoch; the work says so itself.
+                assert filled_in.keys() == train.keys() | (set() if train["sparsity"] else {"keep", "adam"})
                 assert filled_in["sparsity"] == train["sparsity"]
                 assert filled_in["rounds"] == (2 if train["sparsity"] else 0)
 
@@ -115,6 +119,23 @@ def test_the_papers_settings() -> None:
     cnn, har = Condition("paper", "mnist", "cnn").train, Condition("paper", "har", "deep").train
     assert (cnn["sparsity"], cnn["epochs"], cnn["round_epochs"], cnn["lr"]) == (0.6, 15, 7, 1e-3)
     assert (har["net"], har["epochs"], har["lr"]) == ("mlp:512-256,dropout=0", 25, 1e-4)
+
+
+def test_inputs_adam_and_epochs_are_the_authors() -> None:
+    pruned, dense = (
+        Condition("paper", "fashion-mnist", "deep", sparsity=share).unit for share in (None, 0.0)
+    )
+    train = pruned.settings["train"]
+    assert (train["net"], train["keep"], train["adam"]) == (
+        "mlp:512-256,shift=0.1307,scale=0.3081", "last", "carried",
+    )  # fmt: skip
+    assert dense.settings["train"]["net"] == train["net"]
+    assert pruned.before is not None
+    assert pruned.before["train"] == {
+        **{name: value for name, value in train.items() if name not in ("keep", "adam")}, "net": "mlp:512-256",
+    }  # fmt: skip
+    yeast = Condition("paper", "yeast", "deep", sparsity=0.0).unit
+    assert yeast.older_keys == [yeast.key], "what is as it was need not be done again"
 
 
 def test_what_is_shared_measures_everything() -> None:
@@ -129,7 +150,10 @@ def test_what_is_shared_measures_everything() -> None:
 
 def test_large_sets_of_cnns_come_last() -> None:
     units = find_recipe("table4").units("paper")
-    nets = [(unit.settings["train"]["net"] == "lenet", len(unit.settings["rewarded"][0])) for unit in units]
+    nets = [
+        (unit.settings["train"]["net"].startswith("lenet"), len(unit.settings["rewarded"][0]))
+        for unit in units
+    ]
     first = nets.index((True, 1))
     assert not any(cnn for cnn, _ in nets[:first])
     assert nets[first:] == sorted(nets[first:])
@@ -155,15 +179,16 @@ def test_load_counts_members_and_steps() -> None:
         found = find_work(condition.unit.work).workload(condition.unit.settings)
         return found.net, found.members, found.steps
 
-    assert load(Condition("paper", "mnist", "shallow")) == ("mlp:512", 50, 40 * 750)
-    assert load(Condition("paper", "mnist", "shallow", sparsity=0.0)) == ("mlp:512", 50, 20 * 750)
-    assert load(Condition("paper", "mnist", "cnn", 5, "xe")) == ("lenet", 100, 29 * 375)
+    shallow = "mlp:512,shift=0.5,scale=0.5"
+    assert load(Condition("paper", "mnist", "shallow")) == (shallow, 50, 40 * 750)
+    assert load(Condition("paper", "mnist", "shallow", sparsity=0.0)) == (shallow, 50, 20 * 750)
+    assert load(Condition("paper", "mnist", "cnn", 5, "xe")) == ("lenet,shift=0.5,scale=0.5", 100, 29 * 375)
     assert load(Condition("paper", "har", "shallow", net="mlp:480,dropout=0", slots=True)) == (
         "mlp:80,dropout=0", 30, 25 * 92,
     )  # fmt: skip
     generalists = next(u for u in find_recipe("width").units("paper") if u.work == "maxent/generalists")
     found = find_work(generalists.work).workload(generalists.settings)
-    assert (found.net, found.members, found.steps) == ("mlp:240", 5, 20 * 750)
+    assert (found.net, found.members, found.steps) == ("mlp:240,shift=0.5,scale=0.5", 5, 20 * 750)
 
 
 def test_works_are_known() -> None:

@@ -34,6 +34,9 @@ class Unit:
     settings : mapping
         With what: data, network, seeds, what to measure. Not where: a unit gives the same on any device, up to
         rounding.
+    before : mapping, optional
+        The settings that the unit had until lately, where those were put right: results with them are shown, marked as
+        older, until it is done as it should be.
 
     Examples
     --------
@@ -44,19 +47,24 @@ class Unit:
 
     work: str
     settings: Settings
+    before: Settings | None = None
 
     @cached_property
     def key(self) -> str:
         """The hash of all that defines the result, the version of the work among it."""
-        return self._key(version_of(self.work))
+        return self._key(version_of(self.work), self.settings)
 
     @cached_property
     def older_keys(self) -> list[str]:
-        """The keys that the unit had under older versions of its work, the newest first."""
-        return [self._key(version) for version in range(version_of(self.work) - 1, 0, -1)]
+        """The keys that the unit had under older versions of its work and with older settings, the newest first."""
+        now = version_of(self.work)
+        older = [self._key(version, self.settings) for version in range(now - 1, 0, -1)]
+        if self.before is None:
+            return older
+        return older + [self._key(version, self.before) for version in range(now, 0, -1)]
 
-    def _key(self, version: int) -> str:
-        text = canonical([self.work, version, self.settings])
+    def _key(self, version: int, settings: Settings) -> str:
+        text = canonical([self.work, version, settings])
         return hashlib.sha256(text.encode()).hexdigest()[:20]
 
     @property

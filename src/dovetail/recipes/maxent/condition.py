@@ -5,6 +5,7 @@ The unit of a condition is the same in all recipes that need it.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
@@ -20,6 +21,9 @@ T = TypeVar("T")
 
 Options = dict[str, Any]
 
+# How the authors' program scales inputs; Fashion-MNIST has the mean and deviation of MNIST there.
+_MNIST, _FASHION = "shift=0.5,scale=0.5", "shift=0.1307,scale=0.3081"
+
 _COMMON: Options = {
     "temperature": 5.0, "rounds": 2, "epochs": 20, "lr": 1e-3, "batch_size": 64, "patience": 3, "monitor": "loss",
     "scope": "tensor", "output_share": 0.5,
@@ -30,14 +34,18 @@ _HAR: Options = {**_MLP, "epochs": 25, "lr": 1e-4}
 _YEAST: Options = {**_MLP, "epochs": 25}
 _SMOKE: Options = {**_MLP, "sparsity": 0.9, "epochs": 12, "lr": 1e-2, "batch_size": 128}
 
-_IMAGES: dict[str, Options] = {
-    "shallow": {**_MLP, "net": "mlp:512"},
-    "deep": {**_MLP, "net": "mlp:512-256"},
-    "cnn": {**_CNN, "net": "lenet"},
-}
+
+def _images(inputs: str) -> dict[str, Options]:
+    return {
+        "shallow": {**_MLP, "net": f"mlp:512,{inputs}"},
+        "deep": {**_MLP, "net": f"mlp:512-256,{inputs}"},
+        "cnn": {**_CNN, "net": f"lenet,{inputs}"},
+    }
+
+
 TRAINING: dict[str, dict[str, Options]] = {
-    "mnist": _IMAGES,
-    "fashion-mnist": _IMAGES,
+    "mnist": _images(_MNIST),
+    "fashion-mnist": _images(_FASHION),
     "har": {
         "shallow": {**_HAR, "net": "mlp:512,dropout=0"},
         "deep": {**_HAR, "net": "mlp:512-256,dropout=0"},
@@ -109,7 +117,7 @@ class Condition:
     >>> condition.labels
     {'data': 'mnist', 'net': 'shallow', '|R|': 2, 'pruned': '99 %', 'loss': 'ME'}
     >>> len(condition.unit.settings["pairs"]), condition.unit.settings["train"]["net"]
-    (10, 'mlp:512')
+    (10, 'mlp:512,shift=0.5,scale=0.5')
     """
 
     scale: Scale
@@ -139,8 +147,11 @@ class Condition:
             train["sparsity"] = 0.0
         rounds = train["rounds"] if train["sparsity"] else 0
         round_epochs = train["epochs"] // rounds if rounds else None
+        # As in the authors' program: networks that are pruned are those of the last epoch, with one Adam throughout.
+        ends = {"keep": "last", "adam": "carried"} if rounds else {}
         return {
             **train,
+            **ends,
             "loss": self.loss,
             "slots": self.slots,
             "rounds": rounds,
@@ -169,17 +180,15 @@ class Condition:
         sets = sorted({ids for pair in drawn for ids in pair})
         if self.size == 1:
             sets = [(number,) for number in range(self.classes)]
-        return Unit(
-            "maxent/specialists",
-            {
-                "data": data_settings(self.data),
-                "train": self.train,
-                "seeds": list(SEEDS[self.scale]),
-                "rewarded": [list(ids) for ids in sets],
-                "pairs": pairs,
-                **self._measures(pairs),
-            },
-        )
+        settings = {
+            "data": data_settings(self.data),
+            "train": self.train,
+            "seeds": list(SEEDS[self.scale]),
+            "rewarded": [list(ids) for ids in sets],
+            "pairs": pairs,
+            **self._measures(pairs),
+        }
+        return Unit("maxent/specialists", settings, {**settings, "train": before(self.train)})
 
     def _measures(self, pairs: list[Any]) -> dict[str, Any]:
         """Return what is measured beside single specialists and pairs."""
@@ -237,6 +246,20 @@ class Condition:
             labels |= {"rewarded": self.size, "loss": self.loss}
         found = published_columns(file, **labels)
         return {"accuracy": found.get("rewarded_accuracy"), "entropy": found.get("entropy")}
+
+
+def before(train: Options) -> Options:
+    """Return options of a training as they were when inputs went from 0 to 1, and each round had an Adam of its own.
+
+    Examples
+    --------
+    >>> before({"net": "mlp:512,dropout=0.2,shift=0.5,scale=0.5", "lr": 0.001, "keep": "last", "adam": "carried"})
+    {'net': 'mlp:512,dropout=0.2', 'lr': 0.001}
+    """
+    net = re.sub(r",(shift|scale)=[^,]*", "", train["net"])
+    return {
+        name: net if name == "net" else value for name, value in train.items() if name not in ("keep", "adam")
+    }
 
 
 def data_settings(name: str) -> dict[str, Any]:

@@ -175,7 +175,7 @@ def run(settings: Settings, device: torch.device) -> Row:
         seeds=settings["seeds"],
         device=device,
         progress=False,
-        **settings["train"],
+        **{"keep": "best", "adam": "fresh", **settings["train"]},
     )
     measuring = Measuring.of(team, data, device)
     seeds = len(settings["seeds"])

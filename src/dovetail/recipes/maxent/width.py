@@ -13,7 +13,7 @@ from ..line import FilledTable, Line, LineTable, Rows
 from ..recipe import Figures, Recipe, Scale
 from ..tables import Quantity
 from ..unit import Unit
-from .condition import SEEDS, TRAINING, Condition, data_settings
+from .condition import SEEDS, TRAINING, Condition, before, data_settings
 from .merges import merged_by
 
 DATA: dict[Scale, tuple[str, ...]] = {
@@ -103,7 +103,7 @@ class Point:
             "monitor": "loss",
             "patience": None,
         }
-        return Unit("maxent/generalists", settings)
+        return Unit("maxent/generalists", settings, before(settings))
 
 
 def points(scale: Scale) -> list[Point]:
