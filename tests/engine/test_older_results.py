@@ -102,4 +102,5 @@ def test_results_with_the_settings_that_were_put_right_are_shown_as_older() -> N
     assert new.key != old.key
     (found,) = finished_units([new], {old.key: Finished(old, {"x": 1}, 1.0, "cpu")})
     assert (found.row, found.is_older) == ({"x": 1}, True)
+    assert found.unit == new, "tables look for results by their units of now"
     assert finished_units([new], {new.key: Finished(new, {"x": 2}, 1.0, "cpu")})[0].row == {"x": 2}

@@ -125,7 +125,8 @@ def finished_units(units: Iterable[Unit], by_key: Mapping[str, Finished]) -> lis
         if unit.key in by_key:
             found.append(by_key[unit.key])
         elif older := next((key for key in unit.older_keys if key in by_key), None):
-            found.append(replace(by_key[older], is_older=True))
+            # As this unit's, which is what tables look for: with settings of before it has another key.
+            found.append(replace(by_key[older], unit=unit, is_older=True))
     return found
 
 
