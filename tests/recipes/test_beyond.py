@@ -15,7 +15,7 @@ from sklearn.metrics import adjusted_rand_score
 from torch import nn
 
 from dovetail.data.dataset import Split
-from dovetail.recipes import Finished, Unit, find_recipe
+from dovetail.recipes import Comparison, Finished, Unit, find_recipe
 from dovetail.recipes.beyond.composite_clusters import cluster_network
 from dovetail.recipes.beyond.findings import VIEWS
 from dovetail.recipes.beyond.membership import agreement, favourites, owners, weight_shares
@@ -171,3 +171,26 @@ def test_specialists_in_slots_show_as_clusters_and_others_do_not() -> None:
     assert fmean(slots["without inputs"]["owner"]["pattern copies"]) > 0.7
     assert all(share == pytest.approx(1) for share in slots["purity"])
     assert all(share < 0.5 for share in pruned["purity"])
+
+
+def test_stability_at_smoke_scale() -> None:
+    recipe, finished = find_recipe("stability"), run_smoke("beyond/stability")
+    (table,) = recipe.tables("smoke", finished)
+    assert isinstance(table, Comparison)
+    found = {cell.metric: cell.ours for cell in table.cells if cell.labels["use"] == "all" and cell.ours}
+    assert (found["single"].of, found["of four seeds"].of) == (2, 1)
+    assert 0 < found["share of votes"].value <= 1
+    assert set(dict(recipe.figures("smoke", finished))) == {"stability"}
+    # What is shared with `reuse` is done once.
+    assert {unit.key for unit in recipe.units("paper")} & {u.key for u in find_recipe("reuse").units("paper")}
+
+
+def test_trials_of_before_have_no_consensus() -> None:
+    recipe = find_recipe("stability")
+    old = [
+        Finished(unit, {"trials": [{"full": {"whole": True}}], "epochs": 3}, 1.0, "cpu")
+        for unit in recipe.units("paper")
+    ]
+    (table,) = recipe.tables("paper", old)
+    assert isinstance(table, Comparison)
+    assert not any(cell.ours for cell in table.cells)

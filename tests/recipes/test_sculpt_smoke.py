@@ -52,7 +52,16 @@ def test_structure_shows_in_pruned_networks_and_not_in_dense_ones() -> None:
 
 
 def test_validation_finds_separable_inputs_at_every_depth_and_reuse_not_in_one_layer() -> None:
-    columns = ["task", "structure", "hidden layers", "success", "at its depth", "edges", "cells tied"]
+    columns = [
+        "task",
+        "structure",
+        "hidden layers",
+        "success",
+        "some tied",
+        "at its depth",
+        "edges",
+        "cells tied",
+    ]
     _, cells = _smoke("validation", columns, {"success", "networks"})
     for depth in (1, 2):
         assert _share(cells, "success", task="[4,2,4]", hidden_layers=depth) == 1
@@ -61,7 +70,9 @@ def test_validation_finds_separable_inputs_at_every_depth_and_reuse_not_in_one_l
 
 
 def test_reuse_needs_two_layers_and_helps() -> None:
-    _, cells = _smoke("reuse", ["use", "hidden layers", "success", "edges"], {"success", "networks"})
+    _, cells = _smoke(
+        "reuse", ["use", "hidden layers", "success", "some tied", "edges"], {"success", "networks"}
+    )
     success = {use: _share(cells, "success", use=use, hidden_layers=2) for use in (1, 8)}
     assert success[8] >= success[1]
     assert all(_share(cells, "success", use=use, hidden_layers=1) == 0 for use in (1, 8))
@@ -69,7 +80,10 @@ def test_reuse_needs_two_layers_and_helps() -> None:
 
 def test_overlap_of_inputs_keeps_functions_from_being_told_apart() -> None:
     _, cells = _smoke(
-        "overlap", ["inputs shared", "use", "inputs", "outputs", "hidden"], {"success", "networks"}
+        "overlap",
+        ["inputs shared", "use", "inputs", "outputs", "hidden", "inputs, any 3/1/1"]
+        + [f"{name}, some tied" for name in ("inputs", "outputs", "hidden")],
+        {"success", "networks"},
     )
     for metric in ("inputs", "outputs", "hidden"):
         assert _share(cells, metric, inputs_shared=0) == 1
@@ -79,7 +93,7 @@ def test_overlap_of_inputs_keeps_functions_from_being_told_apart() -> None:
 
 def test_depth_two_leaves_the_outputs_in_one_module() -> None:
     figures = {"functions", "hierarchy", "networks"}
-    _, cells = _smoke("depth", ["use", "hidden layers", "success", "edges"], figures)
+    _, cells = _smoke("depth", ["use", "hidden layers", "success", "some tied", "edges"], figures)
     found = {name: _share(cells, name, hidden_layers=2) for name in ("inputs", "intermediate", "outputs")}
     assert found == {"inputs": 1, "intermediate": 1, "outputs": 0}
     assert _share(cells, "inputs", hidden_layers=3) == 1

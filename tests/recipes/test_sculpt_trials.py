@@ -69,7 +69,13 @@ def test_networks_train_as_long_as_all_dense_ones_need() -> None:
 
 
 def test_nothing_is_sculpted_where_the_most_epochs_are_too_few() -> None:
-    assert _run(epochs=[1, 2]) == {"epochs": None, "learned": 0, "trials": [], "example": None}
+    assert _run(epochs=[1, 2]) == {
+        "epochs": None,
+        "learned": 0,
+        "trials": [],
+        "consensus": None,
+        "example": None,
+    }
 
 
 def test_dense_networks_are_tested_for_structure_too() -> None:

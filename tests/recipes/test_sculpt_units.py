@@ -89,7 +89,7 @@ def test_loads_grow_with_the_work() -> None:
     dense = load(
         boolean_trials("paper", [4, 2, 4], 24, 1, unit_steps=[], edge_steps=[], choices=None).settings
     )
-    assert (dense.members, dense.steps) == (4, 20 * 2)  # one training of 20 epochs of two batches
+    assert (dense.members, dense.steps) == (4, 15 * 2)  # one training of 15 epochs of two batches
     assert all(
         load(unit.settings).steps > 0
         for name in PAPER_UNITS

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -15,7 +16,7 @@ from torch import Tensor
 from dovetail.data.dataset import Split
 from dovetail.population import Adam
 from dovetail.sculpting.pruning.compact import Compact
-from dovetail.sculpting.pruning.grid import errors_allowed, search_grid
+from dovetail.sculpting.pruning.grid import _train_again, errors_allowed, search_grid
 from dovetail.sculpting.pruning.perceptrons import Perceptrons
 from dovetail.sculpting.pruning.problem import Problem, problem_of
 from dovetail.sculpting.pruning.proposals import EdgeProposal, UnitProposal, sensitivity
@@ -164,6 +165,12 @@ def propose_plainly(network: Perceptrons, share: float, kind: str) -> None:
     if kind == "edges":
         magnitudes = network.values[0, : network.edges].abs().numpy()
         network.kept[0, : network.edges] &= torch.from_numpy(magnitudes > np.quantile(magnitudes, share))
+        for weight, bias in list(
+            zip(network.weights(network.kept), network.biases(network.kept), strict=True)
+        )[:-1]:
+            for unit in range(weight.shape[1]):
+                if not weight[0, unit].any():
+                    bias[0, unit] = False
         return
     scores = unit_scores(network, xor_problem())
     threshold = np.quantile(np.concatenate(scores), share)
@@ -256,6 +263,70 @@ def test_cells_that_share_a_step_for_units_share_their_units() -> None:
         for first in (0, 3):
             units = [[s for s in steps if s.phase == "units"] for steps in found.steps[first : first + 3]]
             assert units[0] == units[1] == units[2]
+
+
+def test_units_without_an_edge_coming_in_lose_their_bias_and_outputs_keep_it() -> None:
+    stack = random_stack(1, widths=(2, 3, 2))
+    stack.values[0, :2] = 0.001  # the first hidden unit's weights
+    weights, biases = stack.weights(stack.values), stack.biases(stack.values)
+    weights[1][0, 0] = 0.001  # and those of the first output
+    biases[0][:], biases[1][:] = 1.0, 1.0
+    kept = EdgeProposal()(Compact.whole(stack), torch.tensor([5 / 12], dtype=torch.float64))
+    assert [row.tolist() for row in stack.biases(kept)] == [[[False, True, True]], [[True, True]]]
+
+
+def test_each_cell_has_random_numbers_of_its_own_and_trains_again_before_edges(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[tuple[int, list[int]]] = []
+
+    class Watched(RepeatedTrainer):
+        def __init__(self, stack: Perceptrons, seeds: list[int], *rest: Any) -> None:
+            super().__init__(stack, seeds, *rest)
+            self.given = seeds
+
+        def train(self, stream: int) -> Any:
+            asked.append((stream, self.given))
+            return super().train(stream)
+
+    for module in ("grid", "search"):
+        monkeypatch.setattr(f"dovetail.sculpting.pruning.{module}.RepeatedTrainer", Watched)
+    search_grid(
+        random_stack(2, widths=(2, 8, 2)), [0, 1], xor_problem(), HOW, unit_steps=[0.5, 0.25], edge_steps=[0.1, 0.05],
+        trained=False, on_round=lambda *_: None,
+    )  # fmt: skip
+    streams = dict(reversed(asked))
+    again = streams[900_000]
+    assert len(again) == len(set(again)) == 4  # a seed and a step for units
+    order = [stream for stream, _ in asked]
+    assert order == sorted(order), "units, then all once more, then edges"
+    cells = streams[1_000_001]
+    assert len(cells) == len(set(cells)) == 8
+
+
+def test_a_network_that_fails_when_it_trains_again_goes_on_as_it_was() -> None:
+    stack, problem = trained([5]), xor_problem()
+    hopeless = replace(HOW, optimizer=Adam(lr=50.0))
+    after = _train_again(stack, [5], problem, hopeless, torch.tensor([0]))
+    assert torch.equal(after.values, stack.values)
+    after = _train_again(stack, [5], problem, HOW, torch.tensor([0]))
+    assert not torch.equal(after.values, stack.values)
+
+
+@pytest.mark.parametrize("in_one_batch", [True, False])
+def test_where_one_batch_holds_all_samples_the_last_of_the_best_epochs_is_kept(in_one_batch: bool) -> None:
+    """Decay makes the loss worse from epoch to epoch here, and changes no answer."""
+    problem = xor_problem()
+    size = len(problem.train) - (not in_one_batch)
+    how = TrainingSettings(5, size, Adam(lr=1e-3, weight_decay=5.0))
+    stacks = {epochs: trained([5]) for epochs in (1, 5)}
+    for epochs, stack in stacks.items():
+        trainer = RepeatedTrainer(stack, [5], problem.train, problem.val, replace(how, epochs=epochs))
+        assert int(trainer.train(0).wrong[0]) == 0
+    assert torch.equal(stacks[1].values, stacks[5].values) != in_one_batch
+    if in_one_batch:
+        steps = (trained([5]).values - stacks[5].values).abs().max()
+        assert 4e-3 < float(steps) < 6e-3  # five steps away
 
 
 @given(st.floats(0.01, 1), st.integers(1, 5000))

@@ -12,7 +12,12 @@ from typing import Literal
 from .tables import Quantity
 
 PublishedFile = Literal[
-    "maxent_table1", "maxent_table4", "sculpting_success", "sculpting_tables", "clusterability_tables"
+    "maxent_table1",
+    "maxent_table4",
+    "sculpting_settings",
+    "sculpting_success",
+    "sculpting_tables",
+    "clusterability_tables",
 ]
 
 

@@ -42,6 +42,18 @@ def count(trials: Sequence[Row], *path: str) -> Quantity | None:
     return Quantity(sum(map(bool, values(trials, *path))), of=len(trials)) if trials else None
 
 
+def some_tied(trials: Sequence[Row], *path: str) -> Quantity | None:
+    """Return for how many networks something is true of some network that is as sparse; nothing for older trials.
+
+    Examples
+    --------
+    >>> trials = [{"some_tied": {"full": {"whole": True}}}, {"some_tied": {"full": {"whole": False}}}]
+    >>> str(some_tied(trials, "full", "whole"))
+    '1/2'
+    """
+    return count(trials, "some_tied", *path) if all("some_tied" in trial for trial in trials) else None
+
+
 def sample(trials: Sequence[Row], *path: str) -> Quantity | None:
     """Return mean and standard deviation of a number over networks."""
     return Quantity.of_sample(values(trials, *path))

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any, NamedTuple
 
+from ..published_values import read_published
 from ..recipe import Scale
 from ..unit import Unit
 from .tasks import pair_settings, task_name, task_size
@@ -63,8 +64,28 @@ VALIDATION: dict[str, Sequence[int]] = {
 }
 """The paper's four function graphs for validation (its Figure 6)."""
 
-_SEEDS: dict[Scale, Sequence[int]] = {"paper": (0, 1, 2, 3), "smoke": (0, 1)}
+SEEDS: dict[Scale, Sequence[int]] = {"paper": (0, 1, 2, 5), "smoke": (0, 1)}
+"""Those of the authors at paper scale."""
+_SEEDS_BEFORE = {"seeds": [0, 1, 2, 3]}
 _SMOKE_GRID = {"unit_steps": [0.3, 0.5], "edge_steps": [0.01, 0.02]}
+
+
+_AUTHORS_NAMES = {"two-digits": "[1568,2,20]", "digit-xor": "[1568,2,3,3]"}
+
+
+def authors_training(task: str, hidden: Sequence[int]) -> dict[str, float | int] | None:
+    """Return how the authors trained networks of an architecture for a task; nothing where they did not.
+
+    Examples
+    --------
+    >>> authors_training("[4,2,4]", [24, 24])
+    {'lr': 0.05, 'batch_size': 8, 'epochs': 10}
+    """
+    wanted = {"task": _AUTHORS_NAMES.get(task, task), "hidden": "-".join(map(str, hidden))}
+    for row in read_published("sculpting_settings"):
+        if all(row[key] == value for key, value in wanted.items()):
+            return {"lr": float(row["lr"]), "batch_size": int(row["batch"]), "epochs": int(row["epochs"])}
+    return None
 
 
 def boolean_trials(scale: Scale, task: Sequence[int], width: int, depth: int, **changes: Any) -> Unit:
@@ -88,17 +109,18 @@ def boolean_trials(scale: Scale, task: Sequence[int], width: int, depth: int, **
     --------
     >>> unit = boolean_trials("paper", [4, 2, 4], 24, 2)
     >>> unit.settings["hidden"], unit.settings["epochs"], len(unit.settings["unit_steps"])
-    ([24, 24], 15, 14)
+    ([24, 24], 10, 14)
     """
     from ...sculpting.pruning.problem import BOOLEAN_NOISE
     from ...sculpting.settings import BOOLEAN_THRESHOLDS, EDGE_STEPS, UNIT_STEPS, WEIGHT_DECAY, preset
 
-    usual = preset(task_name(task), depth, task_size(task).samples, boolean=True)
+    name, hidden = task_name(task), [width] * depth
+    usual = preset(name, depth, task_size(task).samples, boolean=True)._asdict()
     settings = {
         "task": list(task),
-        "hidden": [width] * depth,
-        "seeds": list(_SEEDS[scale]),
-        **usual._asdict(),
+        "hidden": hidden,
+        "seeds": list(SEEDS[scale]),
+        **(authors_training(name, hidden) or usual),
         "noise": BOOLEAN_NOISE,
         "weight_decay": WEIGHT_DECAY,
         "threshold": 1.0,
@@ -108,7 +130,9 @@ def boolean_trials(scale: Scale, task: Sequence[int], width: int, depth: int, **
         "merge_threshold": BOOLEAN_THRESHOLDS[1],
         "choices": CHOICES[scale] if tuple(task) in VALIDATION.values() else None,
     }
-    return Unit("sculpt/trials", settings | (_SMOKE_GRID if scale == "smoke" else {}) | changes)
+    if scale == "smoke":
+        return Unit("sculpt/trials", settings | _SMOKE_GRID | changes)
+    return Unit("sculpt/trials", settings | changes, settings | usual | _SEEDS_BEFORE | changes)
 
 
 PAIRS: dict[Scale, dict[str, Any]] = {
@@ -137,17 +161,18 @@ def pair_trials(scale: Scale, name: str, width: int, depth: int, **changes: Any)
     --------
     >>> unit = pair_trials("paper", "two-digits", 784, 2, threshold=0.99)
     >>> unit.settings["lr"], unit.settings["batch_size"], unit.settings["epochs"]
-    (0.001, 256, 10)
+    (0.001, 512, 40)
     """
     from ...sculpting.settings import DATA_THRESHOLDS, WEIGHT_DECAY, preset
 
     task = pair_settings(name, **PAIRS[scale])
-    usual = preset(name, depth, task_size(task).samples, boolean=False)
+    hidden = [width] * depth
+    usual = preset(name, depth, task_size(task).samples, boolean=False)._asdict()
     settings = {
         "task": task,
-        "hidden": [width] * depth,
-        "seeds": list(_SEEDS[scale]),
-        **usual._asdict(),
+        "hidden": hidden,
+        "seeds": list(SEEDS[scale]),
+        **(authors_training(name, hidden) or usual),
         "noise": 0.0,
         "weight_decay": WEIGHT_DECAY,
         **_ONE_CELL,
@@ -155,4 +180,6 @@ def pair_trials(scale: Scale, name: str, width: int, depth: int, **changes: Any)
         "merge_threshold": DATA_THRESHOLDS[1],
         "choices": None,
     }
-    return Unit("sculpt/trials", settings | changes)
+    if scale == "smoke":
+        return Unit("sculpt/trials", settings | changes)
+    return Unit("sculpt/trials", settings | changes, settings | usual | _SEEDS_BEFORE | changes)

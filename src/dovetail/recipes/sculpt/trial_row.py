@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from typing import Any, Literal
 
@@ -18,6 +18,7 @@ from ...sculpting import (
     path_products,
     units_needed,
 )
+from ...sculpting.consensus import consensus
 from .settings import Choice
 
 _MATCHES = [entry.name for entry in fields(Match) if entry.name != "expected"]
@@ -28,8 +29,9 @@ _MOST_PRODUCTS = 256
 def trial_of(sculpture: Sculpture, planted: Planted, choices: Iterable[Choice]) -> dict[str, Any]:
     """Return one network's entry: what was left of it, and whether that shows what was planted.
 
-    ``at_depth`` says what matches of the structure that networks of this depth can show, ``full`` what of the whole.
-    A network that does not do the task shows nothing.
+    ``at_depth`` says what matches of the structure that networks of this depth can show, ``full`` what of the whole;
+    ``some_tied`` has both for some network that is as sparse, ``consensus`` for what this seed's searches agree on. A
+    network that does not do the task shows nothing.
     """
     hierarchy = sculpture.hierarchy
     learned = sculpture.outcome != "not learned"
@@ -45,12 +47,35 @@ def trial_of(sculpture: Sculpture, planted: Planted, choices: Iterable[Choice]) 
         "distances_tied": any(clustering.tied for clustering in hierarchy.clusterings),
         "at_depth": _matches(hierarchy, planted, None, learned=learned),
         "full": _matches(hierarchy, planted, "any", learned=learned),
+        "some_tied": _some(
+            [found for _, found in sculpture.hierarchies()] or [hierarchy], planted, learned=learned
+        ),
+        "consensus": _some(
+            [consensus([sculpture]).hierarchy if sculpture.searches else hierarchy], planted, learned=learned
+        ),
         "needed": units_needed(sculpture.network).tolist(),
         "separability": _separability(sculpture, planted),
         "choices": {
             str(choice): learned and compare(_detect(sculpture, choice), planted).whole for choice in choices
         },
     }
+
+
+def consensus_of(sculptures: Sequence[Sculpture], planted: Planted) -> dict[str, Any] | None:
+    """Return what the searches of all seeds agree on, and whether that is what was planted; nothing if none learned."""
+    learned = [sculpture for sculpture in sculptures if sculpture.searches]
+    if not learned:
+        return None
+    agreed = consensus(learned)
+    numbers = {
+        name: _short(value) for name, value in agreed.to_dict().items() if isinstance(value, float | int)
+    }
+    agreements = {
+        kind: {"value": _short(one.value), "p": one.p_value} for kind, one in agreed.agreements.items()
+    }
+    stability = [_short(share) for share in agreed.stability]
+    matches = _some([agreed.hierarchy], planted, learned=True)
+    return {**matches, **numbers, "stability": stability, "agreements": agreements}
 
 
 def example_of(sculpture: Sculpture) -> dict[str, Any]:
@@ -69,6 +94,19 @@ def _matches(
 ) -> dict[str, bool]:
     match = compare(hierarchy, planted, depth=depth)
     return {name: learned and bool(getattr(match, name)) for name in _MATCHES}
+
+
+def _some(hierarchies: Sequence[Hierarchy], planted: Planted, *, learned: bool) -> dict[str, dict[str, bool]]:
+    """Return for both structures what matches in some of the hierarchies."""
+    depths: dict[str, Literal["any"] | None] = {"at_depth": None, "full": "any"}
+    found = {
+        name: [_matches(hierarchy, planted, depth, learned=learned) for hierarchy in hierarchies]
+        for name, depth in depths.items()
+    }
+    return {
+        name: {entry: any(match[entry] for match in matches) for entry in _MATCHES}
+        for name, matches in found.items()
+    }
 
 
 def _modules(hierarchy: Hierarchy) -> list[dict[str, Any]]:

@@ -22,7 +22,7 @@ from ..unit import Row, Settings
 from ..works import Work, Workload
 from .settings import choices_of
 from .tasks import load_task, task_name, task_size
-from .trial_row import example_of, trial_of
+from .trial_row import consensus_of, example_of, trial_of
 
 _OPTIONS = [name for name in SculptSettings.model_fields if name not in ("hidden", "epochs")]
 
@@ -47,7 +47,7 @@ def run(settings: Settings, device: torch.device) -> Row:
     if isinstance(epochs, list):
         epochs, learned = fewest_epochs(task, settings, device)
     if epochs is None:
-        return {"epochs": None, "learned": learned, "trials": [], "example": None}
+        return {"epochs": None, "learned": learned, "trials": [], "consensus": None, "example": None}
     options = {name: settings[name] for name in _OPTIONS}
     sculptures = sculpt_seeds(
         task, settings["hidden"], settings["seeds"], epochs=epochs, device=device, progress=False, **options
@@ -57,6 +57,7 @@ def run(settings: Settings, device: torch.device) -> Row:
         "epochs": epochs,
         "learned": sum(sculpture.outcome != "not learned" for sculpture in sculptures),
         "trials": [trial_of(sculpture, planted, choices) for sculpture in sculptures],
+        "consensus": consensus_of(sculptures, planted),
         "example": example_of(sculptures[0]),
     }
 

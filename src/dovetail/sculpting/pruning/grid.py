@@ -1,8 +1,9 @@
 """The grid of searches: dense networks, then units, then edges, for every pair of first steps and every seed.
 
 Searches that differ only in the step for edges prune the same units, and all searches of a seed start from the same
-dense network. So a seed trains once, its units are pruned once for every step for units, and only then does it fork
-into all its searches. How sums are rounded depends on the shape of the stack, so on who else is in it.
+dense network. So a seed trains once, its units are pruned once for every step for units, what is left trains once more,
+and only then does it fork into all its searches, each with random numbers of its own. How sums are rounded depends on
+the shape of the stack, so on who else is in it.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import torch
 from torch import Tensor
 
 from ...population.memory import free_memory
+from ...population.random import hash64
 from .compact import Compact
 from .perceptrons import Perceptrons
 from .problem import Problem
@@ -25,8 +27,10 @@ from .search import Accepted, search
 DENSE_TRIES = 10
 """How often a dense network may train before it counts as not able to learn the task."""
 
-_STREAMS = {"dense": 0, "units": 1_000, "edges": 1_000_000}
+_STREAMS = {"dense": 0, "units": 1_000, "again": 900_000, "edges": 1_000_000}
 """Where each phase's random streams begin; a round takes one."""
+
+_LARGEST_SEED = 2**63 - 1
 
 _ROWS = 16
 """How many times over a member's numbers are in memory while it is pruned."""
@@ -105,17 +109,20 @@ def search_grid(
         ("units", unit_steps, UnitProposal(problem.val)),
         ("edges", edge_steps, EdgeProposal()),
     ]
+    own = torch.tensor(seeds, device=device)[learned]
     for phase, sizes, proposal in phases:
         if not sizes or not len(of_seed):
             continue
+        if phase == "edges" and unit_steps:
+            members = _train_again(members, own.tolist(), problem, how, allowed[of_seed])
         forks = torch.arange(len(of_seed), device=device).repeat_interleave(len(sizes))
         first = torch.tensor(sizes, dtype=torch.float64, device=device).repeat(len(of_seed))
-        of_seed = of_seed[forks]
-        members = members.select(forks)
+        of_seed, members = of_seed[forks], members.select(forks)
+        own = cell_seeds(own[forks], torch.arange(len(sizes), device=device).repeat(len(forks) // len(sizes)))
         accepted: list[list[Accepted]] = []
         for places in torch.arange(len(members), device=device).split(members_at_once(members, problem, how)):
             pruned = search(
-                members.select(places), [seeds[place] for place in of_seed[places].tolist()], first[places], proposal,
+                members.select(places), own[places].tolist(), first[places], proposal,
                 phase=phase, problem=problem, how=how, allowed=allowed[of_seed[places]], stream=_STREAMS[phase],
                 on_round=partial(on_round, phase, len(members)),
             )  # fmt: skip
@@ -124,10 +131,37 @@ def search_grid(
         steps = [steps[fork] + more for fork, more in zip(forks.tolist(), accepted, strict=True)]
     found = []
     for place in range(len(seeds)):
-        own = (of_seed == place).nonzero().squeeze(1)
-        ends = members.select(own) if len(own) else networks.select(torch.tensor([place], device=device))
-        accepted = [steps[number] for number in own.tolist()]
+        its = (of_seed == place).nonzero().squeeze(1)
+        ends = members.select(its) if len(its) else networks.select(torch.tensor([place], device=device))
+        accepted = [steps[number] for number in its.tolist()]
         found.append(Searches(ends, accepted, int(wrong[place]), int(allowed[place])))
+    return found
+
+
+def cell_seeds(seeds: Tensor, steps: Tensor) -> Tensor:
+    """Return seeds of their own for searches that begin with the steps of these numbers.
+
+    Examples
+    --------
+    >>> cell_seeds(torch.tensor([0, 0, 1]), torch.tensor([0, 1, 0])).unique().numel()
+    3
+    """
+    return hash64(hash64(seeds) + steps + 1) & _LARGEST_SEED
+
+
+def _train_again(
+    members: Perceptrons, seeds: list[int], problem: Problem, how: TrainingSettings, allowed: Tensor
+) -> Perceptrons:
+    """Return members after one more training; those as they were that no longer do the task after it."""
+    everyone = torch.arange(len(members), device=allowed.device)
+    found = members.select(everyone)
+    for places in everyone.split(members_at_once(members, problem, how)):
+        again = members.select(places)
+        trainer = RepeatedTrainer(again, [seeds[n] for n in places.tolist()], problem.train, problem.val, how)
+        best = trainer.train(_STREAMS["again"])
+        trainer.close()
+        still = (best.wrong <= allowed[places]) & best.loss.isfinite()
+        found.values[places[still]] = again.values[still]
     return found
 
 

@@ -63,11 +63,14 @@ class EdgeProposal:
         return 1 - members.edges_left().double() / members.edges
 
     def __call__(self, members: Compact, shares: Tensor) -> Tensor:
-        """Return what is kept: biases are never pruned."""
+        """Return what is kept: of hidden biases, those of units that still have an edge coming in."""
         edges = members.stack.edges
         kept = members.stack.kept.clone()
         magnitudes = members.stack.values[:, :edges].abs()
         kept[:, :edges] &= above_percentile(magnitudes, shares, members.edges)
+        weights, biases = members.stack.weights(kept), members.stack.biases(kept)
+        for into, bias in zip(weights[:-1], biases[:-1], strict=True):  # an output may be constant
+            bias &= into.any(2)
         return kept
 
 

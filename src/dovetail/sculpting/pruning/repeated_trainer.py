@@ -62,7 +62,8 @@ class RepeatedTrainer:
     """Trains one stack in place, as often as it is called.
 
     Every training ends with the weights of the epoch with the fewest errors on ``val`` and, among those, the lowest
-    loss. Members with equal seeds see their samples in the same order and with the same noise.
+    loss; where a single batch holds all samples, the last of them, as in the program of the paper. Members with equal
+    seeds see their samples in the same order and with the same noise.
 
     Parameters
     ----------
@@ -175,7 +176,8 @@ class RepeatedTrainer:
 
     def _keep_better(self) -> None:
         wrong, loss = measured(self.stack, self._val)
-        better = (wrong < self._wrong) | ((wrong == self._wrong) & (loss < self._loss))
+        better_loss = loss < self._loss if self._how.batch_size < len(self._val) else torch.isfinite(loss)
+        better = (wrong < self._wrong) | ((wrong == self._wrong) & better_loss)
         for kept, present in ((self._wrong, wrong), (self._loss, loss)):
             kept.copy_(torch.where(better, present, kept))
         self._kept_values.copy_(torch.where(better.unsqueeze(1), self.stack.values, self._kept_values))
