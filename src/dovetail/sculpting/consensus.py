@@ -67,7 +67,7 @@ class Consensus:
     >>> import dovetail as dt
     >>> found = dt.sculpt_seeds([4, 2, 4], [12], range(3), unit_steps=[0.3, 0.5], edge_steps=[0.02], progress=False)
     >>> found.consensus()
-    Consensus(2 modules, 100% of 3 networks, 3 seeds)
+    Consensus(2 modules, 100% of 6 networks, 3 seeds)
     """
 
     hierarchy: Hierarchy
