@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -22,11 +23,17 @@ FEW = ("--hidden", "12", "--unit-steps", "50", "--edge-steps", "2", "--device", 
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def sculpted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("sculpted") / "run"
     printed = run("sculpt", "[4,2,4]", *FEW, "-o", folder)
     assert "2 modules" in printed
     return folder
+
+
+@pytest.fixture
+def folder(sculpted: Path, tmp_path: Path) -> Path:
+    """Return a copy: some tests add to it."""
+    return Path(shutil.copytree(sculpted, tmp_path / "run"))
 
 
 def test_a_folder_has_the_network_its_modules_and_pictures(folder: Path) -> None:
