@@ -2,7 +2,8 @@
 
 Each folder under results/ is a run of a recipe at paper scale (``dovetail reproduce NAME --scale paper -o
 results/NAME``). A unit that several recipes share is kept with one of them. What is to be said about a recipe's numbers
-stands in its ``remarks.md``.
+stands in its ``remarks.md``; where that has a source, ``remarks.in.md``, its numbers are read from the tables
+(`remark_numbers`).
 """
 
 from __future__ import annotations
@@ -11,9 +12,11 @@ from collections import Counter
 from functools import cache
 from pathlib import Path
 
+from remark_numbers import agreement, filled_in
+
 from dovetail.engine.results_file import NAME, read_results
 from dovetail.engine.run_folder import write_tables
-from dovetail.recipes import PAPERS, Finished, Recipe, finished_units, recipes
+from dovetail.recipes import PAPERS, Cell, Comparison, Finished, Recipe, finished_units, recipes
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "results"
@@ -56,18 +59,25 @@ def finished(recipe: Recipe) -> list[Finished]:
 
 def overview() -> str:
     """Return a table of all recipes: how much of each is done, on what, in how long."""
-    lines = ["| recipe | shows | units done | time | on |", "|---|---|---|---|---|"]
+    lines = ["| recipe | shows | units done | agree | time | on |", "|---|---|---|---|---|---|"]
     for recipe in recipes():
         done = finished(recipe)
         minutes = sum(one.seconds for one in done) / 60
         devices = ", ".join(name for name, _ in Counter(one.device for one in done).most_common())
-        how_many = f"{len(done)} of {len(recipe.units('paper'))}"
+        older = sum(one.is_older for one in done)
+        how_many = f"{len(done)} of {len(recipe.units('paper'))}" + (f" ({older} †)" if older else "")
+        agreeing, compared = agreement(cells_of(recipe)) if done else (0, 0)
+        agree = f"{agreeing} of {compared}" if compared else "–"
         lines.append(
-            f"| [{recipe.paper}/{recipe.name}](#{recipe.name}) | {recipe.shows} | {how_many} | {minutes:.1f} min | "
+            f"| [{recipe.paper}/{recipe.name}](#{recipe.name}) | {recipe.shows} | {how_many} | {agree} | "
+            f"{minutes:.1f} min | "
             f"{devices or '–'} |"
         )
     lines += [
         "",
+        "*Agree*: cells within two published standard deviations, and counts that do not differ significantly "
+        "(Fisher's exact test, 5 %), of those that can be compared. **†**: units done by an older version, or with "
+        "settings that were put right since; they are to be done again.\n",
         "*Time* adds up the units; those on the GPU ran four to fifteen side by side, which makes each longer.\n",
     ]
     return "\n".join(lines)
@@ -82,6 +92,9 @@ def section(recipe: Recipe) -> str:
         return "\n".join([*lines, NOT_RUN, ""])
     write_tables(folder, recipe, "paper", done)
     remarks = folder / "remarks.md"
+    source = folder / "remarks.in.md"
+    if source.exists():
+        remarks.write_text(remarks_of(recipe), encoding="utf-8")
     if remarks.exists():
         lines += [
             remarks.read_text(encoding="utf-8")
@@ -94,6 +107,18 @@ def section(recipe: Recipe) -> str:
         f"![{recipe.name}: {path.stem}](../results/{recipe.name}/figures/{path.name})\n" for path in pictures
     ]
     return "\n".join(lines)
+
+
+def cells_of(recipe: Recipe) -> list[Cell]:
+    """Return all cells of a recipe's tables that have a published value beside them, or could have one."""
+    tables = recipe.tables("paper", finished(recipe))
+    return [cell for table in tables if isinstance(table, Comparison) for cell in table.cells]
+
+
+def remarks_of(recipe: Recipe) -> str:
+    """Return a recipe's remarks with the numbers that its tables have."""
+    source = RESULTS / recipe.name / "remarks.in.md"
+    return filled_in(source.read_text(encoding="utf-8"), cells_of(recipe))
 
 
 if __name__ == "__main__":
