@@ -99,6 +99,111 @@ def test_networks_train_as_alone_in_a_plain_loop() -> None:
                 torch.testing.assert_close(stage.population.params[name][place], tensor, rtol=0, atol=1e-9)
 
 
+def rescale_unit_by_unit(network: nn.Module, cutoffs: list[float]) -> None:
+    """Rescale as the paper's program does while it prunes: each unit's weights count times their layer's cutoff."""
+    layers = [module for module in network.modules() if isinstance(module, nn.Linear)]
+    with torch.no_grad():
+        for layer, following, cutoff in zip(layers, layers[1:], cutoffs, strict=False):
+            for unit in range(layer.out_features):
+                weights, bias = layer.weight[unit], layer.bias[unit]
+                size = math.sqrt(sum((cutoff * float(w)) ** 2 for w in weights) + float(bias) ** 2) / math.sqrt(2)
+                if size:
+                    layer.weight[unit] /= size
+                    layer.bias[unit] /= size
+                following.weight[:, unit] *= size
+
+
+def pruning_with_the_cutoff_slip(network: nn.Module, data: Dataset, seed: int, epochs: int, weight: float) -> None:
+    """Prune a trained network with an ordinary loop: rescaled before every batch, then pruned where that is due."""
+    x, y = torch.cat([data.train.x, data.val.x]).double(), torch.cat([data.train.y, data.val.y])
+    steps = epochs * math.ceil(len(x) / 16)
+    masks = [torch.ones_like(w) for w in kernels(network)]
+    cutoffs = [0.0] * len(masks)
+
+    def begin_batch(step: int) -> None:
+        rescale_unit_by_unit(network, cutoffs)
+        if step % 3 and step < steps:
+            return
+        with torch.no_grad():
+            for place, (tensor, mask) in enumerate(zip(kernels(network), masks, strict=True)):
+                gone = round(cubic_sparsity(step, 0, steps, 0.5, 0.9) * tensor.numel())
+                order = (tensor * mask).abs().flatten().argsort(stable=True)
+                mask.view(-1)[order[:gone]] = 0
+                cutoffs[place] = float(tensor.abs().flatten()[order[gone]])
+                tensor.mul_(mask)
+
+    optimizer, step = torch.optim.Adam(network.parameters(), lr=1e-3, eps=1e-7), 0
+    begin_batch(0)
+    for epoch in range(epochs):
+        for index in epoch_order(member_keys([seed], stream=1), epoch, len(x))[0].split(16):
+            loss = F.cross_entropy(network(x[index]), y[index]) + weight * ClusterabilityPenalty(3)(network)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            with torch.no_grad():
+                for tensor, mask in zip(kernels(network), masks, strict=True):
+                    tensor.mul_(mask)
+            step += 1
+            begin_batch(step)
+
+
+def test_the_cutoff_stands_for_the_mask_where_that_slip_is_asked_for() -> None:
+    data, net, seeds = small(), "mlp:12-10", [3, 4]
+    trained = train_networks(
+        data, net, seeds=seeds, epochs=6, pruning_epochs=6, batch_size=16, k=3, prune_every=3, dtype=torch.float64,
+        device="cpu", progress=False, clusterability=[0.3, 0.1], slips=["cutoff-for-mask"],
+    )  # fmt: skip
+    right = train_networks(
+        data, net, seeds=seeds, epochs=6, pruning_epochs=6, batch_size=16, k=3, prune_every=3, dtype=torch.float64,
+        device="cpu", progress=False, clusterability=[0.3, 0.1],
+    )  # fmt: skip
+    assert trained.pruned is not None
+    assert right.pruned is not None
+    for name, tensor in right.unpruned.population.params.items():
+        torch.testing.assert_close(trained.unpruned.population.params[name], tensor, rtol=0, atol=0)
+    for place, (seed, weight) in enumerate(zip(seeds, (0.3, 0.1), strict=True)):
+        alone = trained.networks(pruned=False)[place]
+        pruning_with_the_cutoff_slip(alone, data, seed, 6, weight)
+        for name, tensor in alone.named_parameters():
+            found = trained.pruned.population.params[name][place]
+            torch.testing.assert_close(found, tensor.detach(), rtol=1e-7, atol=1e-9)
+            assert not torch.allclose(found, right.pruned.population.params[name][place])
+    assert trained.pruned.sparsity.tolist() == right.pruned.sparsity.tolist()
+
+
+def test_l2_has_l1_on_the_first_layer_where_that_slip_is_asked_for() -> None:
+    data, l2 = small(), 0.02
+    trained = train_networks(
+        data, "mlp:12-10", seeds=[3], epochs=4, pruning_epochs=0, batch_size=16, dtype=torch.float64,
+        device="cpu", progress=False, l2=l2, slips=["l1-first-layer"],
+    )  # fmt: skip
+    alone = dt.build_net(settled_spec("mlp:12-10"), (6,), 4, seed=3).double()
+    x, y = torch.cat([data.train.x, data.val.x]).double(), torch.cat([data.train.y, data.val.y])
+    optimizer = torch.optim.Adam(alone.parameters(), lr=1e-3, eps=1e-7)
+    for epoch in range(4):
+        for index in epoch_order(member_keys([3], stream=0), epoch, len(x))[0].split(16):
+            optimizer.zero_grad()
+            F.cross_entropy(alone(x[index]), y[index]).backward()
+            first, *others = kernels(alone)
+            for weight, slope in [(first, l2 * first.sign()), *((w, 2 * l2 * w) for w in others)]:
+                assert weight.grad is not None
+                weight.grad += slope.detach()
+            optimizer.step()
+    for name, tensor in alone.named_parameters():
+        torch.testing.assert_close(
+            trained.unpruned.population.params[name][0], tensor.detach(), rtol=0, atol=1e-9
+        )
+
+
+def test_slips_that_there_are_not_and_those_of_nothing_are_refused() -> None:
+    with pytest.raises(SpecError, match="'l1-last-layer'"):
+        train_networks(small(), "mlp:8", l2=1e-4, slips=["l1-last-layer"])  # type: ignore[list-item]
+    with pytest.raises(SpecError, match="is one of l2, which is 0 here"):
+        train_networks(small(), "mlp:8", slips=["l1-first-layer"])
+    with pytest.raises(SpecError, match="is one of clusterability, which is 0 here"):
+        train_networks(small(), "mlp:8", l2=1e-4, slips=["cutoff-for-mask"])
+
+
 def test_every_layer_reaches_the_final_sparsity_and_biases_stay() -> None:
     trained = train_networks(
         dt.load("digits"), "mlp:24-24", seeds=[0, 1], epochs=1, pruning_epochs=2, initial_sparsity=0.3,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import torch
 from torch import Tensor
 
 from ...errors import SpecError
@@ -16,6 +17,23 @@ from ..checks import finite_number, whole_number
 def kernels(params: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Return those of a population's stacked parameters that are weights of layers, not biases or scales."""
     return {name: param for name, param in params.items() if param.dim() > 2}
+
+
+def cutoffs(params: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Return the least magnitude that pruning has left in each layer's weights, ``[members]``; 0 where nothing is left.
+
+    Examples
+    --------
+    >>> import torch
+    >>> cutoffs({"weight": torch.tensor([[[0.5, -0.2, 0.0]], [[0.0, 0.0, 0.0]]]), "bias": torch.zeros(2, 1)})
+    {'weight': tensor([0.2000, 0.0000])}
+    """
+    found = {}
+    for name, weight in kernels(params).items():
+        magnitudes = weight.detach().abs().flatten(1)
+        least = magnitudes.masked_fill(magnitudes == 0, torch.inf).amin(1)
+        found[name] = torch.where(least.isinf(), 0, least)
+    return found
 
 
 @dataclass(frozen=True)
@@ -55,9 +73,13 @@ class GradualPruning:
             prune_by_magnitude(weights, population.masks, sparsity=self.initial, population=True)
         )
 
+    def is_due(self, step: int) -> bool:
+        """Whether weights are pruned after a step."""
+        return step % self.every == 0 or step >= self.steps
+
     def __call__(self, context: StepContext) -> None:
         """Prune after a step of the training, if one is due; other steps cost nothing."""
-        if context.step % self.every and context.step < self.steps:
+        if not self.is_due(context.step):
             return
         sparsity = cubic_sparsity(context.step, 0, self.steps, self.initial, self.final)
         context.set_masks(

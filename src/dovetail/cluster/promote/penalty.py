@@ -277,12 +277,21 @@ def l1_penalty(params: Mapping[str, Tensor]) -> Tensor:
     return torch.stack([weight.abs().flatten(1).sum(1) for weight in kernels(params).values()]).sum(0)
 
 
-def l2_penalty(params: Mapping[str, Tensor]) -> Tensor:
+def l2_penalty(params: Mapping[str, Tensor], l1_on: str = "") -> Tensor:
     """Return the sum of the weights' squares, biases not counted, ``[members]``.
+
+    Parameters
+    ----------
+    params : mapping of str to Tensor
+        The stacked parameters ``[members, ...]``.
+    l1_on : str
+        The name of a weight that is to count with its magnitudes, not its squares: a slip of the paper's program.
 
     Examples
     --------
-    >>> l2_penalty({"weight": torch.tensor([[[1.0, -2.0]]]), "bias": torch.tensor([[5.0]])})
-    tensor([5.])
+    >>> params = {"first": torch.tensor([[[1.0, -2.0]]]), "bias": torch.tensor([[5.0]]), "last": torch.tensor([[[3.0]]])}
+    >>> l2_penalty(params), l2_penalty(params, l1_on="first")
+    (tensor([14.]), tensor([12.]))
     """
-    return torch.stack([weight.square().flatten(1).sum(1) for weight in kernels(params).values()]).sum(0)
+    terms = [weight.abs() if name == l1_on else weight.square() for name, weight in kernels(params).items()]
+    return torch.stack([term.flatten(1).sum(1) for term in terms]).sum(0)

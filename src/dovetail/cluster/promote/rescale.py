@@ -64,6 +64,7 @@ def rescale_stacked_(
     layers: Sequence[Layer],
     norm: float = math.sqrt(2),
     members: Tensor | None = None,
+    weigh: Mapping[str, Tensor] | None = None,
 ) -> None:
     """Do what `rescale_` does to every member of a population, in place.
 
@@ -77,6 +78,9 @@ def rescale_stacked_(
         The norm to scale to, more than 0.
     members : bool Tensor, optional
         Which members to rescale, ``[members]``; by default all.
+    weigh : mapping of str to Tensor, optional
+        What weights are multiplied by where norms are taken, ``[members]`` for each weight's name; by default by 1. The
+        paper's program has the cutoff of the pruning here, by a slip.
     """
     check_stacked(params)
     norm = finite_number("norm", norm)
@@ -84,10 +88,10 @@ def rescale_stacked_(
         raise SpecError(f"norm must be more than 0, not {norm}")
     for layer, following in pairwise(without_norms(layers)):
         tensors = [params[name] for name in (layer.weight, *layer.vectors)]
-        size = torch.stack([t.flatten(2).norm(dim=2) if t.dim() > 2 else t.abs() for t in tensors]).norm(
-            dim=0
-        )
-        size = size / norm
+        sizes = [t.flatten(2).norm(dim=2) if t.dim() > 2 else t.abs() for t in tensors]
+        if weigh is not None:
+            sizes[0] = sizes[0] * weigh[layer.weight].unsqueeze(1)
+        size = torch.stack(sizes).norm(dim=0) / norm
         if members is not None:
             size = torch.where(members.to(size.device).unsqueeze(1), size, 1)
         factor = torch.where(size > 0, 1 / size, 1)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Literal, get_args
 
 import torch
 from torch import Tensor, nn
 
 from ...data.dataset import Dataset, Split
-from ...errors import SpecError, TrainingError
+from ...errors import SpecError, TrainingError, unknown_name
 from ...graph import Layer, module_chain
 from ...nets import NetSpec
 from ...population import Adam, Population, Scores, StepContext
@@ -19,13 +20,16 @@ from ...population.checks import check_count, check_seeds
 from ...population.step import Augment, Penalty
 from ...prune import density
 from ..checks import number_per_network, whole_number
-from .gradual_pruning import GradualPruning, kernels
+from .gradual_pruning import GradualPruning, cutoffs, kernels
 from .initialise import clusterable_weights
 from .penalty import ClusterabilityPenalty, l1_penalty, l2_penalty
 from .rescale import check_rescaling, rescale_stacked_
 from .spec import settled_builder
 
 StepHook = Callable[[StepContext], None]
+
+Slip = Literal["l1-first-layer", "cutoff-for-mask"]
+"""Slips of the program that the paper's numbers come from: see `train_networks`."""
 
 _KERAS_EPSILON = 1e-7
 _CHECKED_SAMPLES = 16
@@ -51,6 +55,7 @@ def train_networks(
     final_sparsity: float = 0.9,
     prune_every: int = 10,
     augment: Augment | None = None,
+    slips: Collection[Slip] = (),
     device: torch.device | str | None = None,
     dtype: torch.dtype = torch.float32,
     progress: bool = True,
@@ -96,6 +101,11 @@ def train_networks(
         Steps from one pruning to the next.
     augment : callable, optional
         Changes training inputs, as in `Population.fit`.
+    slips : collection of {"l1-first-layer", "cutoff-for-mask"}
+        Slips of the paper's program to repeat, for those who want its numbers. ``"l1-first-layer"``: the first layer has
+        L1 where ``l2`` means L2. ``"cutoff-for-mask"``: while networks are pruned, rescaling takes the norm of a unit's
+        weights times the magnitude below which its layer was pruned last, where it means times the mask; before the
+        first pruning that is 0.
     device : str or torch.device, optional
         Where to train; by default the first GPU if there is one, and the CPU with ``clusterability``.
     dtype : torch.dtype
@@ -136,19 +146,20 @@ def train_networks(
     weights = {"l1": l1, "l2": l2, "clusterability": clusterability}
     own = {name: number_per_network(name, value, len(seeds)).to(dtype) for name, value in weights.items()}
     rescaled = own["clusterability"] > 0
+    _check_slips(slips, own)
     if device is None and bool(rescaled.any()):
         device = "cpu"
     population = Population(build, seeds, device=device, dtype=dtype)
     train = Split(torch.cat([data.train.x, data.val.x]), torch.cat([data.train.y, data.val.y]))
     train = train.to(population.device)
     layers: list[Layer] = []
-    if bool((betas != 1).any() or rescaled.any()):  # other networks need not form a chain
+    if bool((betas != 1).any() or rescaled.any() or slips):  # other networks need not form a chain
         layers = module_chain(population.member(0), train.x[:1])
     if bool((betas != 1).any()):
         population.start_from(clusterable_weights(population.params, seeds, clusters, betas, layers))
     steps = pruning_epochs * -(-len(train) // batch_size)
     pruning = GradualPruning(steps, initial_sparsity, final_sparsity, prune_every)
-    penalty, own = _penalty(own, k, layers)
+    penalty, own = _penalty(own, k, layers, slips)
     if bool(rescaled.any()):
         check_rescaling(population, layers, train.x[:_CHECKED_SAMPLES])
 
@@ -156,9 +167,6 @@ def train_networks(
         rescale_stacked_(context.params, layers, members=rescaled[context.members])
 
     def fit(title: str, epochs: int, stream: int, *hooks: StepHook) -> Stage:
-        if bool(rescaled.any()):
-            rescale_stacked_(population.params, layers, members=rescaled)
-            hooks = (*hooks, rescale)
         population.fit(
             train, epochs=epochs, batch_size=batch_size, optimizer=Adam(lr=lr, eps=_KERAS_EPSILON), penalty=penalty,
             per_member=own, augment=augment, after_step=_in_turn(hooks), stream=stream, progress=progress and title,
@@ -168,10 +176,20 @@ def train_networks(
         return Stage(copied, copied.evaluate(train), copied.evaluate(data.test))
 
     title = f"{len(seeds)} networks"
-    unpruned, pruned = fit(title, epochs, 0), None
-    if pruning_epochs:
+    hooks: list[StepHook] = []
+    if bool(rescaled.any()):
+        rescale_stacked_(population.params, layers, members=rescaled)
+        hooks = [rescale]
+    unpruned, pruned = fit(title, epochs, 0, *hooks), None
+    if pruning_epochs and "cutoff-for-mask" in slips:
+        slip = _CutoffRescaling(layers, rescaled, pruning)
+        slip.begin(population)
+        pruned = fit(f"{title}, pruning", pruning_epochs, 1, slip)
+    elif pruning_epochs:
         pruning.begin(population)
-        pruned = fit(f"{title}, pruning", pruning_epochs, 1, pruning)
+        if bool(rescaled.any()):
+            rescale_stacked_(population.params, layers, members=rescaled)
+        pruned = fit(f"{title}, pruning", pruning_epochs, 1, pruning, *hooks)
     return TrainedNetworks(unpruned, pruned, time.perf_counter() - begun)
 
 
@@ -185,13 +203,48 @@ def _in_turn(hooks: Sequence[StepHook]) -> StepHook | None:
     return call if hooks else None
 
 
+class _CutoffRescaling:
+    """Rescaling and pruning with the slip of the paper's program, and in its order: networks are rescaled, then pruned."""
+
+    def __init__(self, layers: Sequence[Layer], rescaled: Tensor, pruning: GradualPruning) -> None:
+        self._layers = layers
+        self._rescaled = rescaled
+        self._pruning = pruning
+        self._cutoffs: dict[str, Tensor] = {}
+
+    def begin(self, population: Population) -> None:
+        """Rescale when nothing is pruned yet, with cutoffs of 0, and prune to the initial sparsity."""
+        nothing = {name: weight.new_zeros(len(weight)) for name, weight in kernels(population.params).items()}
+        rescale_stacked_(population.params, self._layers, members=self._rescaled, weigh=nothing)
+        self._pruning.begin(population)
+        self._cutoffs = cutoffs(population.params)
+
+    def __call__(self, context: StepContext) -> None:
+        here = {name: cutoff[context.members] for name, cutoff in self._cutoffs.items()}
+        rescale_stacked_(context.params, self._layers, members=self._rescaled[context.members], weigh=here)
+        if self._pruning.is_due(context.step):
+            self._pruning(context)
+            for name, cutoff in cutoffs(context.params).items():
+                self._cutoffs[name][context.members] = cutoff
+
+
+def _check_slips(slips: Collection[Slip], weights: Mapping[str, Tensor]) -> None:
+    """Refuse slips that there are not, and those that nothing can show."""
+    about = {"l1-first-layer": "l2", "cutoff-for-mask": "clusterability"}
+    for slip in slips:
+        if slip not in get_args(Slip):
+            raise unknown_name("slip", slip, get_args(Slip))
+        if not bool(weights[about[slip]].any()):
+            raise SpecError(f"the slip {slip!r} is one of {about[slip]}, which is 0 here; leave it out")
+
+
 def _penalty(
-    weights: Mapping[str, Tensor], k: int, layers: Sequence[Layer]
+    weights: Mapping[str, Tensor], k: int, layers: Sequence[Layer], slips: Collection[Slip] = ()
 ) -> tuple[Penalty | None, dict[str, Tensor]]:
     """Return what is added to the loss, and each network's own weights of it; terms without weight are left out."""
     terms: dict[str, Callable[[Mapping[str, Tensor]], Tensor]] = {
         "l1": l1_penalty,
-        "l2": l2_penalty,
+        "l2": partial(l2_penalty, l1_on=layers[0].weight) if "l1-first-layer" in slips else l2_penalty,
         "clusterability": partial(ClusterabilityPenalty(k).stacked, layers=layers),
     }
     own = {name: weight for name, weight in weights.items() if bool(weight.any())}
