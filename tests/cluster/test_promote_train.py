@@ -106,14 +106,18 @@ def rescale_unit_by_unit(network: nn.Module, cutoffs: list[float]) -> None:
         for layer, following, cutoff in zip(layers, layers[1:], cutoffs, strict=False):
             for unit in range(layer.out_features):
                 weights, bias = layer.weight[unit], layer.bias[unit]
-                size = math.sqrt(sum((cutoff * float(w)) ** 2 for w in weights) + float(bias) ** 2) / math.sqrt(2)
+                size = math.sqrt(
+                    sum((cutoff * float(w)) ** 2 for w in weights) + float(bias) ** 2
+                ) / math.sqrt(2)
                 if size:
                     layer.weight[unit] /= size
                     layer.bias[unit] /= size
                 following.weight[:, unit] *= size
 
 
-def pruning_with_the_cutoff_slip(network: nn.Module, data: Dataset, seed: int, epochs: int, weight: float) -> None:
+def pruning_with_the_cutoff_slip(
+    network: nn.Module, data: Dataset, seed: int, epochs: int, weight: float
+) -> None:
     """Prune a trained network with an ordinary loop: rescaled before every batch, then pruned where that is due."""
     x, y = torch.cat([data.train.x, data.val.x]).double(), torch.cat([data.train.y, data.val.y])
     steps = epochs * math.ceil(len(x) / 16)

@@ -93,6 +93,30 @@ def test_mixtures_take_lines_and_base_in_the_right_shares(base: Dataset, kind: s
                 assert abs(2 * int(of_class.sum()) - len(of_class)) <= 1
 
 
+@pytest.mark.parametrize("kind", ["overlapping", "separate"])
+def test_whole_mixtures_are_unions_of_lines_and_base(base: Dataset, kind: str) -> None:
+    data = load("mixture", kind=kind, base="small", size="both")
+    for name, split in data.splits.items():
+        x, y = base.splits[name]
+        is_lines = (split.x == split.x[:, :, :1]).flatten(1).all(1)
+        # All images of the base that belong, each once, with their labels.
+        belong = torch.ones(len(y), dtype=torch.bool) if kind == "overlapping" else y >= 5
+        found, wanted = split.x[~is_lines].flatten(1), x[belong].flatten(1)
+        first, second = (images[:, 0].argsort() for images in (found, wanted))
+        assert torch.equal(found[first], wanted[second])
+        assert torch.equal(split.y[~is_lines][first], y[belong][second])
+        # As many lines as the base has images, less those of labels that do not belong.
+        labels = split.y[is_lines]
+        assert torch.equal(split.x[is_lines][:, 0, 0].sum(1).to(torch.int64), labels + 1)
+        if kind == "overlapping":
+            assert len(split) == 2 * len(y)
+        else:
+            assert set(labels.tolist()) == set(range(5))
+            assert abs(len(labels) - len(y) / 2) < 0.1 * len(y)
+        # Shuffled: both kinds all over.
+        assert 0.3 < float(is_lines[: len(split) // 2].double().mean()) < 0.7
+
+
 def test_mixture_seeds_decide(base: Dataset) -> None:
     first, other = (load("mixture", base="small", seed=seed).val for seed in (0, 1))
     assert not torch.equal(first.x, other.x)

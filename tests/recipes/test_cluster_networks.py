@@ -13,8 +13,8 @@ import dovetail as dt
 from dovetail.cluster import train_networks
 from dovetail.errors import DataError, SpecError
 from dovetail.recipes import find_work
-from dovetail.recipes.cluster.conditions import networks_unit, per_seed
-from dovetail.recipes.cluster.measuring import largest_part
+from dovetail.recipes.cluster.conditions import measure_settings, networks_unit, per_seed
+from dovetail.recipes.cluster.measuring import largest_part, measure
 from dovetail.recipes.data import data_size, first_samples
 
 CPU = torch.device("cpu")
@@ -114,6 +114,66 @@ def test_the_largest_part_is_measured_alone() -> None:
     assert found.ncut == pytest.approx(dt.clusterability([big], k=2, shuffles=0, progress=False).ncut)
 
 
+def test_connections_below_a_number_are_left_out() -> None:
+    rng = np.random.default_rng(0)
+    hidden, output = rng.standard_normal((12, 9)), rng.standard_normal((4, 12))
+    # What decay leaves: two inputs and a unit that hang on the others by next to nothing.
+    hidden[:, :2] *= 1e-20
+    hidden[5], output[:, 5] = hidden[5] * 1e-15, output[:, 5] * 1e-25
+    network = torch.nn.Sequential(torch.nn.Linear(9, 12), torch.nn.ReLU(), torch.nn.Linear(12, 4)).double()
+    with torch.no_grad():
+        network[0].weight.copy_(torch.from_numpy(hidden))  # type: ignore[operator]
+        network[2].weight.copy_(torch.from_numpy(output))  # type: ignore[operator]
+    named = {**measure_settings(k=3, shuffles=4), "drop_below": 1e-12}
+    (ncut,), (copies,) = (
+        measure([network], torch.zeros(1, 9).double(), **named)[name] for name in ("ncut", "dist_ncut")
+    )
+    cleared = [np.where(np.abs(matrix) < 1e-12, 0, matrix) for matrix in (hidden, output)]
+    found = dt.clusterability(cleared, k=3, shuffles=4, all_units=True, stability=0, progress=False)
+    assert ncut == pytest.approx(found.ncut, abs=1e-6)
+    assert copies == pytest.approx(found.null_mean, abs=1e-6)
+    # Without what is left out, a unit with no other connections is in no cluster, and has no part in the copies.
+    small = [np.delete(np.delete(cleared[0], [0, 1], 1), 5, 0), np.delete(cleared[1], 5, 1)]
+    alone = dt.clusterability(small, k=3, shuffles=0, stability=0, progress=False)
+    assert ncut == pytest.approx(alone.ncut, abs=1e-6)
+    whole = measure([network], torch.zeros(1, 9).double(), **{**named, "drop_below": 0.0})
+    assert whole["ncut"] != [pytest.approx(ncut, abs=1e-3)]
+
+
+def test_slips_are_those_of_the_training() -> None:
+    changes: dict[str, Any] = {"l2": 1e-2, "penalty": 0.1, "slips": ["l1-first-layer", "cutoff-for-mask"]}
+    row = WORK.run(networks_unit("digits", "mlp:16-16", **changes, **QUICK).settings, CPU)
+    trained = train_networks(
+        first_samples(dt.load("digits"), 100), "mlp:16-16", seeds=[3, 4], epochs=1, pruning_epochs=2, batch_size=32,
+        device="cpu", progress=False, l2=1e-2, clusterability=0.1, slips=["l1-first-layer", "cutoff-for-mask"],
+    )  # fmt: skip
+    assert trained.pruned is not None
+    for name, stage in trained.stages():
+        assert row[name]["train"]["loss"] == pytest.approx(stage.train["loss"].tolist(), abs=1e-6)
+    right = WORK.run(networks_unit("digits", "mlp:16-16", **{**changes, "slips": []}, **QUICK).settings, CPU)
+    assert all(right[name]["train"]["loss"] != row[name]["train"]["loss"] for name in row)
+
+
+def test_options_are_named_only_where_they_are_not_the_usual() -> None:
+    plain = networks_unit("mnist", "mlp:32", l2=5e-5, measures=[{"k": 4}])
+    assert plain == networks_unit(
+        "mnist", "mlp:32", l2=5e-5, slips=[], measures=[{"k": 4, "drop_below": 0}], before={"l2": 0}
+    )
+    assert "slips" not in plain.settings
+    assert "drop_below" not in plain.settings["measures"][0]
+    changed = networks_unit("mnist", "mlp:32", l2=5e-5, slips=["l1-first-layer"], measures=[{"k": 4}])
+    assert changed.settings == {**plain.settings, "slips": ["l1-first-layer"]}
+    assert "slip l1-first-layer" in changed.label
+
+
+def test_units_know_what_was_otherwise_before() -> None:
+    old = networks_unit("mnist", "mlp:32", seeds=[0, 1])
+    new = networks_unit("lines", "mlp:32", seeds=[0, 1], l1=1e-4, before={"data": "mnist", "l1": 0})
+    assert new.older_keys == [old.key]
+    for one, other in zip(per_seed(new), per_seed(old), strict=True):
+        assert one.older_keys == [other.key]
+
+
 def test_an_unknown_part_is_refused() -> None:
     unit = networks_unit(
         "digits", "mlp:16", **{**QUICK, "measures": [{"part": "smallest", "k": 2, "shuffles": 0}]}
@@ -154,7 +214,8 @@ def test_a_load_counts_steps_and_clusterings() -> None:
 @pytest.mark.parametrize(
     "text",
     ["digits", "stack:base=digits,variant=same", "halves:base=digits", "polynomials:samples=100", "random:samples=50",
-     "lines:train_samples=100,test_samples=20", "mnist", "mnist-7x7", "cifar10", "mixture", "halves"],
+     "lines:train_samples=100,test_samples=20", "mnist", "mnist-7x7", "cifar10", "mixture", "halves",
+     "mixture:size=both"],
 )  # fmt: skip
 def test_sizes_are_those_of_the_data(text: str) -> None:
     try:

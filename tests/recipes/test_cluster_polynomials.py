@@ -14,9 +14,11 @@ from .smoke import run_smoke
 
 
 def test_units_are_the_papers() -> None:
-    check_units("polynomials", paper=3, smoke=3)
+    check_units("polynomials", paper=4, smoke=4)
     units = find_recipe("polynomials").units("paper")
-    assert [(unit.settings["l1"], unit.settings["l2"]) for unit in units] == [(0, 0), (5e-5, 0), (0, 5e-5)]
+    assert [(unit.settings["l1"], unit.settings["l2"], unit.settings.get("slips")) for unit in units] == [
+        (0, 0, None), (5e-5, 0, None), (0, 5e-5, None), (0, 5e-5, ["l1-first-layer"])
+    ]  # fmt: skip
     assert {len(unit.settings["seeds"]) for unit in units} == {5}
 
 
@@ -36,10 +38,10 @@ def test_any_part_can_be_shown() -> None:
 def test_networks_that_compute_polynomials_are_clusterable() -> None:
     finished = run_smoke("polynomials")
     (table,) = find_recipe("polynomials").tables("smoke", finished)
-    assert len(table.wide()) == 6
+    assert len(table.wide()) == 8
     for one in finished:
         found = one.row["pruned"]["measures"][0]
         assert fmean(found["z_score"]) < -2
         assert fmean(found["ncut"]) < fmean(one.row["unpruned"]["measures"][0]["ncut"])
-    none, l1, _ = (fmean(one.row["unpruned"]["train"]["loss"]) for one in finished)
+    none, l1, _, _ = (fmean(one.row["unpruned"]["train"]["loss"]) for one in finished)
     assert none < l1

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
-from dovetail.recipes import find_recipe, read_published
+from dovetail.recipes import Unit, find_recipe, finished_units, read_published
+from dovetail.recipes.cluster.promoted import CHOSEN, chosen_weight
 from dovetail.recipes.recipe import Scale
 from dovetail.recipes.unit import canonical
 
@@ -24,13 +26,13 @@ TABLES = {
 }
 SHAPE = {
     # Units at the paper's scale, and how many networks they train.
-    "mlp": (8, 40),
+    "mlp": (10, 50),
     "halves": (4, 20),
     "cnn": (8, 40),
     "vgg": (25, 25),
     "stack": (4, 20),
     "init": (13, 45),
-    "regulariser": (6, 60),
+    "regulariser": (16, 115),
 }
 FIGURES = {"imagenet": ["imagenet"], "cnn": ["cnn-unpruned", "cnn-pruned", "cnn-unpruned-detail"]}
 SCALES: tuple[Scale, ...] = ("smoke", "paper")
@@ -109,6 +111,72 @@ def test_nothing_finished_gives_no_tables(name: str) -> None:
     assert not find_recipe(name).tables("paper", [])
 
 
+@pytest.mark.parametrize(
+    ("name", "right", "slip"),
+    [
+        ("mlp", "l2", "l2-slip"),
+        ("polynomials", "l2", "l2-slip"),
+        ("regulariser", "regularised", "regularised-slip"),
+    ],
+)
+def test_what_a_slip_gave_is_published_beside_it(name: str, right: str, slip: str) -> None:
+    recipe = find_recipe(name)
+    units = recipe.units("paper")
+    with_slips = [unit for unit in units if "slips" in unit.settings]
+    assert all(
+        {key: value for key, value in unit.settings.items() if key != "slips"}
+        in [other.settings for other in units]
+        for unit in with_slips
+    ), "the same networks without it stand beside"
+    table = recipe.tables("paper", [made_up(unit) for unit in units])[0]
+    assert slip in table.note
+    frame = table.frame
+    assert frame[frame["condition"] == right]["published"].isna().all()
+    assert frame[(frame["condition"] == slip) & (frame["metric"] == "n-cut")]["published"].notna().all()
+
+
+def test_tiny_weights_are_left_out_where_weights_decay() -> None:
+    for name in ("mlp", "polynomials", "cnn", "vgg", "regulariser", "init", "k", "topology"):
+        for unit in find_recipe(name).units("paper"):
+            decays = bool(unit.settings["l1"] or unit.settings["l2"])
+            assert all(
+                made.get("drop_below") == (1e-12 if decays else None) for made in unit.settings["measures"]
+            )
+            assert (unit.before is not None) == decays
+
+
+def test_results_of_before_are_shown_until_units_are_done_again() -> None:
+    for name in ("mlp", "vgg", "mixtures"):
+        recipe = find_recipe(name)
+        kept = [made_up(Unit(unit.work, unit.before or unit.settings)) for unit in recipe.units("paper")]
+        found = finished_units(recipe.units("paper"), {one.unit.key: one for one in kept})
+        assert len(found) == len(kept)
+        tables = recipe.tables("paper", found)
+        assert all(table.frame["ours"].notna().all() for table in tables)
+        assert all("†" in table.to_markdown() for table in tables)
+
+
+def test_weights_of_the_penalty_are_chosen_on_networks_that_are_not_reported() -> None:
+    by_condition: dict[str, set[int]] = {}
+    table, _, choice, _ = find_recipe("regulariser").lines("paper")
+    for line in choice.lines:
+        by_condition.setdefault(line.labels["condition"], set()).update(line.units[0].settings["seeds"])
+    assert set(by_condition) == set(CHOSEN)
+    for line in table.lines:
+        seeds = line.units[0].settings["seeds"]
+        assert len(seeds) == 10
+        assert by_condition.get(line.labels["condition"], set()).isdisjoint(seeds)
+
+
+def test_the_weight_is_that_of_the_lowest_ncut_among_those_that_keep_the_accuracy() -> None:
+    def row(ncut: float, accuracy: float) -> dict[str, Any]:
+        measures = [{"ncut": [0.0, 0.0]}, {"ncut": [ncut - 1, ncut + 1]}]
+        return {"pruned": {"measures": measures, "test": {"accuracy": [accuracy - 0.1, accuracy + 0.1]}}}
+
+    assert chosen_weight({0.05: row(6.0, 0.80), 0.1: row(5.0, 0.795), 0.2: row(4.0, 0.70)}) == 0.1
+    assert chosen_weight({0.05: row(3.0, 0.80), 0.1: row(5.0, 0.795)}) == 0.05
+
+
 def test_recipes_share_networks() -> None:
     mlp, cnn, init = (set(find_recipe(name).units("paper")) for name in ("mlp", "cnn", "init"))
     assert len(mlp & init) == len(cnn & init) == 2
@@ -119,10 +187,10 @@ def test_conditions_are_the_papers() -> None:
         (unit.settings["dropout"], unit.settings["l1"], unit.settings["l2"])
         for unit in find_recipe("vgg").units("paper")
     }
-    assert by_condition == {(0, 0, 0), (0.5, 0, 0), (0, 5e-5, 0), (0, 0, 5e-5), (0.5, 0, 5e-5)}
+    assert by_condition == {(0, 0, 0), (0.5, 0, 0), (0, 5e-5, 0), (0, 0, 5e-4), (0.5, 0, 5e-4)}
     penalties = {
         (unit.settings["penalty"], unit.settings["penalty_k"])
         for unit in find_recipe("regulariser").units("paper")
     }
-    assert penalties == {(0, 4), (0.05, 4), (0.1, 4), (0.2, 4), (0.1, 12)}
+    assert penalties == {(0, 4), (0.05, 4), (0.1, 4), (0.2, 4), (0.05, 12), (0.1, 12), (0.2, 12)}
     assert {unit.settings["init_beta"] for unit in find_recipe("init").units("paper")} == {1, 0.6, 0.8}

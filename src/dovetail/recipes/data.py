@@ -75,6 +75,8 @@ def data_size(text: str) -> DataSize:
         size = replace(size, input_shape=(2, *size.input_shape[1:]))
     samples = options.get("train_samples", options.get("samples", size.samples))
     assert isinstance(samples, int)
+    if (name, options.get("kind"), options.get("size")) == ("mixture", "overlapping", "both"):
+        samples *= 2
     if name in _ADDED:
         samples += _ADDED[name](samples)
     return replace(size, samples=samples)

@@ -289,7 +289,7 @@ def l2_penalty(params: Mapping[str, Tensor], l1_on: str = "") -> Tensor:
 
     Examples
     --------
-    >>> params = {"first": torch.tensor([[[1.0, -2.0]]]), "bias": torch.tensor([[5.0]]), "last": torch.tensor([[[3.0]]])}
+    >>> params = {"first": torch.tensor([[[1.0, -2.0]]]), "bias": torch.ones(1, 1), "last": torch.tensor([[[3.0]]])}
     >>> l2_penalty(params), l2_penalty(params, l1_on="first")
     (tensor([14.]), tensor([12.]))
     """

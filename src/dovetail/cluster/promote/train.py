@@ -102,10 +102,10 @@ def train_networks(
     augment : callable, optional
         Changes training inputs, as in `Population.fit`.
     slips : collection of {"l1-first-layer", "cutoff-for-mask"}
-        Slips of the paper's program to repeat, for those who want its numbers. ``"l1-first-layer"``: the first layer has
-        L1 where ``l2`` means L2. ``"cutoff-for-mask"``: while networks are pruned, rescaling takes the norm of a unit's
-        weights times the magnitude below which its layer was pruned last, where it means times the mask; before the
-        first pruning that is 0.
+        Slips of the paper's program to repeat, for those who want its numbers. ``"l1-first-layer"``: ``l2`` is the
+        weight of L1 on the first layer. ``"cutoff-for-mask"``: while networks are pruned, rescaling takes the norm of a
+        unit's weights times the magnitude below which its layer was pruned last, where it means times the mask; before
+        the first pruning that is 0.
     device : str or torch.device, optional
         Where to train; by default the first GPU if there is one, and the CPU with ``clusterability``.
     dtype : torch.dtype
@@ -204,7 +204,7 @@ def _in_turn(hooks: Sequence[StepHook]) -> StepHook | None:
 
 
 class _CutoffRescaling:
-    """Rescaling and pruning with the slip of the paper's program, and in its order: networks are rescaled, then pruned."""
+    """Rescaling and pruning with the slip of the paper's program, in its order: first rescaled, then pruned."""
 
     def __init__(self, layers: Sequence[Layer], rescaled: Tensor, pruning: GradualPruning) -> None:
         self._layers = layers

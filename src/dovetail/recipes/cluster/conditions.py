@@ -25,6 +25,11 @@ MEASURE: Mapping[str, Any] = {
 }
 """How networks are clustered where a recipe does not say."""
 
+MEASURE_OPTIONS: Mapping[str, Any] = {
+    "drop_below": 0.0,  # connections that are weaker are left out
+}
+"""Further settings of a measure, which are named only where they are not so: units of before keep their keys."""
+
 SETTINGS: Mapping[str, Any] = {
     "samples": None,  # how many training samples are kept; all
     "seeds": [0, 1, 2, 3, 4],
@@ -47,8 +52,17 @@ SETTINGS: Mapping[str, Any] = {
 }
 """How networks are trained and measured where a recipe does not say: as the paper's dense networks were."""
 
+OPTIONS: Mapping[str, Any] = {
+    "slips": [],  # of the paper's program, as in `dovetail.train_networks`
+}
+"""Further settings, which are named only where they are not so."""
 
-def networks_unit(data: str, net: str, **changes: object) -> Unit:
+ROUNDING = 1e-12
+"""Weights that L1 or L2 has brought below this do nothing but connect what is not connected: they are left out."""
+ROUNDING_NOTE = f"With L1 or L2, connections below {ROUNDING:g} are left out of the graph."
+
+
+def networks_unit(data: str, net: str, *, before: Mapping[str, Any] | None = None, **changes: object) -> Unit:
     """Return the unit that trains networks on some data, prunes them, and measures how clusterable they are.
 
     Parameters
@@ -57,8 +71,11 @@ def networks_unit(data: str, net: str, **changes: object) -> Unit:
         What to learn, as `dovetail.load` takes it.
     net : str
         Spec of the networks.
+    before : mapping, optional
+        What was otherwise until lately: results with that are shown as older, see `Unit`.
     **changes
-        What is not as in `SETTINGS`. Entries of ``measures`` need to hold only what is not as in `MEASURE`.
+        What is not as in `SETTINGS` and `OPTIONS`. Entries of ``measures`` need to hold only what is not as in
+        `MEASURE` and `MEASURE_OPTIONS`.
 
     Examples
     --------
@@ -66,22 +83,27 @@ def networks_unit(data: str, net: str, **changes: object) -> Unit:
     >>> unit.settings["seeds"], unit.settings["measures"][0]["k"], unit.settings["measures"][0]["shuffles"]
     ([0, 1], 4, 50)
     """
-    settings = _filled("setting", SETTINGS, changes)
+    named: dict[str, Any] = {"data": data, "net": net, **changes}
+    return Unit(_WORK, _settings(**named), None if before is None else _settings(**{**named, **before}))
+
+
+def _settings(data: str, net: str, **changes: object) -> dict[str, Any]:
+    settings = _filled("setting", SETTINGS, OPTIONS, changes)
     settings["seeds"] = [int(seed) for seed in settings["seeds"]]
     settings["stages"] = list(settings["stages"])
     settings["measures"] = [measure_settings(**made) for made in settings["measures"]]
-    return Unit(_WORK, {"data": data, "net": net, **settings})
+    return {"data": data, "net": net, **settings}
 
 
 def measure_settings(**changes: object) -> dict[str, Any]:
-    """Return how to measure, with all that is not said as in `MEASURE`.
+    """Return how to measure, with all that is not said as in `MEASURE`; options are named where they are not the usual.
 
     Examples
     --------
     >>> measure_settings(k=4)["k"], measure_settings()["k"]
     (4, 12)
     """
-    return _filled("setting of a measure", MEASURE, changes)
+    return _filled("setting of a measure", MEASURE, MEASURE_OPTIONS, changes)
 
 
 def per_seed(unit: Unit) -> list[Unit]:
@@ -92,18 +114,29 @@ def per_seed(unit: Unit) -> list[Unit]:
     >>> [made.settings["seeds"] for made in per_seed(networks_unit("digits", "mlp:32", seeds=[0, 1]))]
     [[0], [1]]
     """
-    return [Unit(unit.work, {**unit.settings, "seeds": [seed]}) for seed in unit.settings["seeds"]]
+    return [
+        Unit(
+            unit.work,
+            {**unit.settings, "seeds": [seed]},
+            None if unit.before is None else {**unit.before, "seeds": [seed]},
+        )
+        for seed in unit.settings["seeds"]
+    ]
 
 
-def _filled(what: str, defaults: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+def _filled(
+    what: str, defaults: Mapping[str, Any], options: Mapping[str, Any], changes: Mapping[str, Any]
+) -> dict[str, Any]:
+    known = {**defaults, **options}
     for name in changes:
-        if name not in defaults:
-            raise unknown_name(what, name, defaults)
+        if name not in known:
+            raise unknown_name(what, name, known)
     # A weight of 0 and one of 0.0 are the same, and must give the same unit.
-    return {
+    filled = {
         name: float(changes.get(name, default)) if isinstance(default, float) else changes.get(name, default)
-        for name, default in defaults.items()
+        for name, default in known.items()
     }
+    return {name: value for name, value in filled.items() if name not in options or value != options[name]}
 
 
 DENSE: Mapping[str, Any] = {"net": "mlp:256-256-256-256"}
@@ -158,6 +191,28 @@ REGULARISATION: Mapping[str, Mapping[str, Any]] = {
 }
 """By its published name; dropout is .5 in dense layers, less in convolutions."""
 
+L2_SLIP = "l2-slip"
+DENSE_REGULARISATION: Mapping[str, Mapping[str, Any]] = {
+    **REGULARISATION,
+    L2_SLIP: {**REGULARISATION["l2"], "slips": ["l1-first-layer"]},
+}
+"""For dense networks: also L2 as the paper's program has it there, with L1 on the first layer."""
+L2_SLIP_NOTE = (
+    f"*{L2_SLIP}* repeats a slip of the authors' program, whose dense networks with L2 have L1 on their first layer: "
+    f"what is published as l2 stands beside it. *l2* is L2 on all layers. {ROUNDING_NOTE}"
+)
+
+
+def published_as(condition: str) -> str | None:
+    """Return what a regularisation of dense networks was published as; None for what was not.
+
+    Examples
+    --------
+    >>> published_as("l1"), published_as("l2-slip"), published_as("l2")
+    ('l1', 'l2', None)
+    """
+    return {L2_SLIP: "l2", "l2": None}.get(condition, condition)
+
 
 Stage = Literal["unpruned", "pruned"]
 STAGES: Mapping[Stage, str] = {"unpruned": "no", "pruned": "yes"}
@@ -211,6 +266,7 @@ def lines(
     labels: Mapping[str, str],
     published: Mapping[str, str] | None = None,
     *,
+    before: Mapping[str, Any] | None = None,
     apart: bool = False,
     stages: Sequence[Stage] = tuple(STAGES),
 ) -> list[Line]:
@@ -224,11 +280,18 @@ def lines(
         Settings of `networks_unit`: those of a kind of networks, and what this condition changes.
     labels, published
         As in `stage_line`.
+    before : mapping, optional
+        As in `networks_unit`.
     apart : bool
         Make each network a unit of its own.
     stages : sequence of str
         Which stages to show.
     """
-    unit = networks_unit(**{"data": data, **network, **changes})
+    settings = {"data": data, **network, **changes}
+    if settings.get("l1") or settings.get("l2"):
+        measures = settings.get("measures", [{}])
+        settings["measures"] = [{**made, "drop_below": ROUNDING} for made in measures]
+        before = {"measures": measures, **(before or {})}
+    unit = networks_unit(**settings, before=before)
     units = per_seed(unit) if apart else [unit]
     return [stage_line(units, labels, published, stage) for stage in stages]

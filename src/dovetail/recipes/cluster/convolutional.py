@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ..line import FilledTable
 from ..recipe import Figures, Scale
 from .comparing import TitledLines, comparing, stage_charts, stage_places
-from .conditions import REGULARISATION, SMALL_CNN, SMOKE_CNN, VGG, lines
+from .conditions import REGULARISATION, ROUNDING_NOTE, SMALL_CNN, SMOKE_CNN, VGG, lines
 
 NORMS = ("; kernels by the matrix 1-norm", "; kernels by the sum of their entries")
 """What the measures of convolutional networks differ in."""
@@ -57,10 +57,16 @@ CNN = comparing(
     charts=_cnn_charts,
     note="Three convolutions of 64 channels. At the paper's scale: 10 epochs, then 10 with pruning to 90 %; "
     "five networks a condition. The text describes the sum of a kernel's entries; "
-    "the printed numbers come from the matrix 1-norm.",
+    f"the printed numbers come from the matrix 1-norm. {ROUNDING_NOTE}",
 )
 
-_VGG_CONDITIONS = {**REGULARISATION, "dropout+l2": {**REGULARISATION["dropout"], **REGULARISATION["l2"]}}
+_VGG_L2 = {"l2": 5e-4}
+"""Ten times that of the other networks."""
+_VGG_CONDITIONS = {
+    **REGULARISATION,
+    "l2": _VGG_L2,
+    "dropout+l2": {**REGULARISATION["dropout"], **_VGG_L2},
+}
 
 
 def _vgg(scale: Scale) -> TitledLines:
@@ -80,6 +86,7 @@ def _vgg(scale: Scale) -> TitledLines:
             lines(
                 "cifar10", VGG, changes, {"data": "cifar-10", "condition": name},
                 {"table": "A.10", "dataset": "cifar-10", "regularisation": name}, apart=True,
+                before=REGULARISATION["l2"] if "l2" in changes else None,
             )
             for name, changes in _VGG_CONDITIONS.items()
         ]
@@ -94,7 +101,7 @@ VGG16 = comparing(
     measures=NORMS,
     note="With `--scale paper`: images turned, shifted and mirrored at random; "
     f"{VGG['epochs']} epochs (the paper: 200), then {VGG['pruning_epochs']} with pruning to 90 % (the paper: 50); "
-    "five networks a condition.",
+    f"five networks a condition. L1 is {REGULARISATION['l1']['l1']:g}, L2 {_VGG_L2['l2']:g}. {ROUNDING_NOTE}",
 )
 
 

@@ -33,6 +33,7 @@ def measure(
     norm: Norm,
     starts: int,
     part: str,
+    drop_below: float = 0.0,
     labels: bool = False,
 ) -> dict[str, Any]:
     """Cluster networks, each beside shuffled copies of itself.
@@ -47,6 +48,8 @@ def measure(
         As in `dovetail.clusterability`.
     part : {"whole", "largest"}
         Whether to leave out all but the largest connected part.
+    drop_below : float
+        Leave out connections that are weaker than this.
     labels : bool
         Add the clusters of the first network, unit by unit, and the names and sizes of its layers.
 
@@ -61,6 +64,8 @@ def measure(
     found = []
     for network in networks:
         graph = network_graph(network, example_input, norm=norm)
+        if drop_below:
+            graph = strong_part(graph, drop_below)
         if part == "largest":
             graph = largest_part(graph)
         found.append(
@@ -93,6 +98,18 @@ def measured(found: Sequence[Clusterability]) -> dict[str, Any]:
         "components": [float(one.components) for one in found],
     }
     return {name: plain_numbers(values) for name, values in numbers.items()}
+
+
+def strong_part(graph: NetworkGraph, least: float) -> NetworkGraph:
+    """Return a graph without the connections that are weaker than a number; units that have no others are on their own.
+
+    Examples
+    --------
+    >>> strong_part(network_graph([np.array([[1.0, 1e-20], [1e-30, 0.5]])]), 1e-12)
+    NetworkGraph(4 nodes in 2 groups, 2 edges)
+    """
+    blocks = [replace(block, weights=block.weights * (block.weights >= least)) for block in graph.blocks]
+    return NetworkGraph(graph.groups, tuple(blocks))
 
 
 def largest_part(graph: NetworkGraph) -> NetworkGraph:

@@ -80,6 +80,7 @@ def label(settings: Settings) -> str:
     """Return which networks these are: all in which they are not the paper's plain ones."""
     names = ("samples", "epochs", "dropout", "l1", "l2", "init_beta", "penalty", "penalty_k")
     changed = [f"{name} {settings[name]}" for name in names if settings[name] != SETTINGS[name]]
+    changed += [f"slip {slip}" for slip in settings.get("slips", ())]
     seeds = f"seeds {settings['seeds'][0]} to {settings['seeds'][-1]}"
     return ", ".join(
         [settings["data"], settings["net"], *changed, *["augmented"] * settings["augment"], seeds]
@@ -107,7 +108,7 @@ def _trained_stages(data: Dataset, settings: Settings, device: torch.device) -> 
         clusterability=settings["penalty"], k=settings["penalty_k"], init_beta=settings["init_beta"],
         clusters=settings["init_clusters"], lr=settings["lr"], initial_sparsity=settings["pruning"]["from"],
         final_sparsity=settings["pruning"]["to"], prune_every=settings["pruning"]["every"],
-        augment=turned_shifted_mirrored if settings["augment"] else None,
+        augment=turned_shifted_mirrored if settings["augment"] else None, slips=settings.get("slips", ()),
         # The penalty's eigenvalues are found on the CPU only.
         device=CPU if settings["penalty"] else device, progress=False,
     ).stages()  # fmt: skip
