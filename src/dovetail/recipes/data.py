@@ -75,7 +75,7 @@ def data_size(text: str) -> DataSize:
         size = replace(size, input_shape=(2, *size.input_shape[1:]))
     samples = options.get("train_samples", options.get("samples", size.samples))
     assert isinstance(samples, int)
-    if (name, options.get("kind"), options.get("size")) == ("mixture", "overlapping", "both"):
+    if name == "mixture" and options.get("size") == "both" and options.get("kind") != "separate":
         samples *= 2
     if name in _ADDED:
         samples += _ADDED[name](samples)

@@ -51,7 +51,7 @@ def _union(x: Tensor, y: Tensor, separate: bool, rng: np.random.Generator) -> Sp
     if separate:
         labels, upper = labels[labels < MOST_LINES // 2], y >= MOST_LINES // 2
         x, y = x[upper], y[upper]
-    columns = draw_lines(labels, *x.shape[2:], rng)
+    columns = draw_lines(labels, x.shape[2], x.shape[3], rng)
     order = torch.from_numpy(rng.permutation(len(labels) + len(y)))
     return Split(torch.cat([columns, x])[order], torch.cat([torch.from_numpy(labels), y])[order])
 
