@@ -114,6 +114,14 @@ def test_confusions_rewarded_classes_stay_apart_after_merging() -> None:
         )
 
 
+def test_input_shift_changes_sums_and_not_averaged_logits() -> None:
+    (table,) = tables_of("input-shift")
+    plain, shifted = (values(table, shift=shift) for shift in (0, 0.5))
+    assert abs(plain["all, averaged logits"] - shifted["all, averaged logits"]) < 0.05
+    assert shifted["10 summed"] > plain["10 summed"]
+    assert set(dict(find_recipe("input-shift").figures("smoke", run_smoke("input-shift")))) == {"input-shift"}
+
+
 def test_width_slots_make_sums_of_weights_sums_of_logits() -> None:
     (table,) = tables_of("width")
     assert len(table.wide()) == 4

@@ -134,6 +134,7 @@ def test_inputs_adam_and_epochs_are_the_authors() -> None:
     assert pruned.before["train"] == {
         **{name: value for name, value in train.items() if name not in ("keep", "adam")}, "net": "mlp:512-256",
     }  # fmt: skip
+    assert Condition("paper", "mnist", "shallow", net="mlp:512,shift=1,scale=0.5").unit.before is None
     yeast = Condition("paper", "yeast", "deep", sparsity=0.0).unit
     assert yeast.older_keys == [yeast.key], "what is as it was need not be done again"
 

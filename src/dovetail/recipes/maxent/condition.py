@@ -188,7 +188,10 @@ class Condition:
             "pairs": pairs,
             **self._measures(pairs),
         }
-        return Unit("maxent/specialists", settings, {**settings, "train": before(self.train)})
+        # Networks whose inputs are scaled in some other way were never trained with inputs from 0 to 1 in their place.
+        usual = inputs_of(self.train["net"]) in ("", inputs_of(TRAINING[self.data][self.model]["net"]))
+        older = {**settings, "train": before(self.train)} if usual else None
+        return Unit("maxent/specialists", settings, older)
 
     def _measures(self, pairs: list[Any]) -> dict[str, Any]:
         """Return what is measured beside single specialists and pairs."""
@@ -246,6 +249,17 @@ class Condition:
             labels |= {"rewarded": self.size, "loss": self.loss}
         found = published_columns(file, **labels)
         return {"accuracy": found.get("rewarded_accuracy"), "entropy": found.get("entropy")}
+
+
+def inputs_of(net: str) -> str:
+    """Return what a spec says about its inputs.
+
+    Examples
+    --------
+    >>> inputs_of("mlp:512,dropout=0,shift=0.5,scale=0.5"), inputs_of("mlp:512")
+    (',shift=0.5,scale=0.5', '')
+    """
+    return "".join(found[0] for found in re.finditer(r",(shift|scale)=[^,]*", net))
 
 
 def before(train: Options) -> Options:
