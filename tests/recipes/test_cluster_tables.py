@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from dovetail.engine.results_file import read_results
 from dovetail.recipes import Unit, find_recipe, finished_units, read_published
 from dovetail.recipes.cluster.promoted import CHOSEN, chosen_weight
 from dovetail.recipes.recipe import Scale
@@ -171,10 +173,25 @@ def test_weights_of_the_penalty_are_chosen_on_networks_that_are_not_reported() -
 def test_the_weight_is_that_of_the_lowest_ncut_among_those_that_keep_the_accuracy() -> None:
     def row(ncut: float, accuracy: float) -> dict[str, Any]:
         measures = [{"ncut": [0.0, 0.0]}, {"ncut": [ncut - 1, ncut + 1]}]
-        return {"pruned": {"measures": measures, "test": {"accuracy": [accuracy - 0.1, accuracy + 0.1]}}}
+        return {"pruned": {"measures": measures, "train": {"accuracy": [accuracy - 0.1, accuracy + 0.1]}}}
 
     assert chosen_weight({0.05: row(6.0, 0.80), 0.1: row(5.0, 0.795), 0.2: row(4.0, 0.70)}) == 0.1
     assert chosen_weight({0.05: row(3.0, 0.80), 0.1: row(5.0, 0.795)}) == 0.05
+
+
+def test_reported_weights_are_those_that_were_chosen() -> None:
+    """Once the choice is run; until then the tables say that it is to be made."""
+    results = read_results(Path(__file__).parents[2] / "results/regulariser/results.jsonl")
+    table, _, choice, _ = find_recipe("regulariser").lines("paper")
+    for name in CHOSEN:
+        (reported,) = {
+            line.units[0].settings["penalty"] for line in table.lines if line.labels["condition"] == name
+        }
+        units = [line.units[0] for line in choice.lines if line.labels["condition"] == name]
+        assert reported in [unit.settings["penalty"] for unit in units]
+        rows = {unit.settings["penalty"]: results[unit.key].row for unit in units if unit.key in results}
+        if len(rows) == len(units):
+            assert chosen_weight(rows) == reported, f"put the chosen weight into _PENALTIES[{name!r}]"
 
 
 def test_recipes_share_networks() -> None:
