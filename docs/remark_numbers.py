@@ -10,9 +10,9 @@ A remark's source, ``remarks.in.md``, has its numbers in double braces: what to 
     Ours in all rows with these labels, in their order.
 ``{{total success: hidden layers=3}}``
     Counts of all these rows, added up; of other numbers, their mean.
-``{{agreement}}``
+``{{agreeing}}``
     In how many cells ours agrees with the published: within two published standard deviations, or for counts not
-    significantly different (Fisher's exact test, 5 %). ``{{agreement accuracy: loss=ME}}`` for some of them.
+    significantly different (Fisher's exact test, 5 %). ``{{agreeing accuracy: loss=ME}}`` for some of them.
 """
 
 from __future__ import annotations
@@ -57,7 +57,10 @@ def _agrees(cell: Cell) -> bool | None:
 
 
 def _number(what: str, labels: str, cells: Sequence[Cell]) -> str:
-    wanted = dict(label.strip().split("=", 1) for label in labels.split(",") if label.strip())
+    # A comma in a label is written as a semicolon.
+    wanted = dict(
+        label.strip().replace(";", ",").split("=", 1) for label in labels.split(",") if label.strip()
+    )
     words = what.split(" ", 1)
     kind, metric = (words[0], words[1] if len(words) > 1 else "") if words[0] in _KINDS else ("", what)
     side = "ours"
@@ -72,7 +75,7 @@ def _number(what: str, labels: str, cells: Sequence[Cell]) -> str:
     found = [quantity for cell in rows if (quantity := getattr(cell, side)) is not None]
     if not found or (kind == "" and len(found) != 1):
         raise ValueError(f"{{{{{what}: {labels}}}}} is in {len(found)} cells of the tables")
-    if kind == "agreement":
+    if kind == "agreeing":
         agreeing, of = agreement(rows)
         return f"{agreeing} of {of}"
     if kind == "each":
@@ -81,7 +84,7 @@ def _number(what: str, labels: str, cells: Sequence[Cell]) -> str:
     return _text(_together(found) if kind == "total" else found[0])
 
 
-_KINDS = ("agreement", "each", "total")
+_KINDS = ("agreeing", "each", "total")
 
 
 def _together(found: Sequence[Quantity]) -> Quantity:

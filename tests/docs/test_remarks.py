@@ -45,7 +45,7 @@ CELLS = [
         ("{{total success: layers=2}}", "6 of 24"),
         ("{{accuracy: use=8}}", ".901"),
         ("{{total accuracy: layers=2}}", ".701"),
-        ("{{agreement}}, {{agreement accuracy}}", "2 of 4, 1 of 2"),
+        ("{{agreeing}}, {{agreeing accuracy}}", "2 of 4, 1 of 2"),
     ],
 )
 def test_numbers_are_read_from_cells(source: str, text: str) -> None:
