@@ -131,5 +131,5 @@ def _older_note(name: str, finished: Sequence[Finished]) -> list[str]:
         return []
     return [
         f"**†** {len(older)} of {len(finished)} units (the first: {older[0]}) are results of an older version of their "
-        f"work; `dovetail reproduce {name}` does them again."
+        f"work, or with settings that were put right since; `dovetail reproduce {name}` does them again."
     ]
