@@ -46,11 +46,17 @@ def agreement(cells: Sequence[Cell]) -> tuple[int, int]:
 
 
 def _agrees(cell: Cell) -> bool | None:
-    """Return whether ours is as published; None where one is missing, in doubt, or says nothing of its spread."""
+    """Return whether ours is as published.
+
+    None where one is missing or in doubt, where the published one has no spread, and where counts are so small that no
+    difference could be significant.
+    """
     ours, published = cell.ours, cell.published
     if ours is None or published is None or published.doubt:
         return None
     if ours.of and published.of:
+        if fisher_exact([[ours.of, 0], [0, published.of]])[1] >= 0.05:
+            return None  # so few that nothing could be significant
         table = [[q.value, q.of - q.value] for q in (ours, published) if q.of]
         return bool(fisher_exact(table)[1] >= 0.05)
     return None if published.spread is None else abs(ours.value - published.value) <= 2 * published.spread

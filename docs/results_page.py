@@ -76,7 +76,9 @@ def overview() -> str:
     lines += [
         "",
         "*Agree*: cells within two published standard deviations, and counts that do not differ significantly "
-        "(Fisher's exact test, 5 %), of those that can be compared. **†**: units done by an older version, or with "
+        "(Fisher's exact test, 5 %), of those that can be compared: with a published "
+        "spread, or counts large enough to differ. Where a paper prints no spread, as for n-cuts, nothing is counted. "
+        "**†**: units done by an older version, or with "
         "settings that were put right since; they are to be done again.\n",
         "*Time* adds up the units; those on the GPU ran four to fifteen side by side, which makes each longer.\n",
     ]
@@ -96,6 +98,11 @@ def section(recipe: Recipe) -> str:
     if source.exists():
         remarks.write_text(remarks_of(recipe), encoding="utf-8")
     if remarks.exists():
+        if not source.exists() and any(one.is_older for one in done):
+            lines += [
+                "*The remarks speak of the results marked †, and were written before their cause was known.*",
+                "",
+            ]
         lines += [
             remarks.read_text(encoding="utf-8")
             .replace("](../../docs/results.md#", "](#")

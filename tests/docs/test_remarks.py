@@ -33,6 +33,8 @@ CELLS = [
     Cell({"use": 1, "layers": 2}, "accuracy", Quantity(0.5, 0.01), Quantity(0.95, 0.03)),
     Cell({"use": 1, "layers": 3}, "accuracy", Quantity(0.5), Quantity(0.95, 0.03, doubt=True)),
     Cell({"use": 2, "layers": 3}, "accuracy", Quantity(0.5), Quantity(0.95)),
+    Cell({"use": 2, "layers": 4}, "few", Quantity(0, of=4), Quantity(1, of=1)),  # so few that nothing differs
+    Cell({"use": 3, "layers": 4}, "few", Quantity(4, of=4), Quantity(1, of=1)),
 ]
 
 
@@ -46,6 +48,7 @@ CELLS = [
         ("{{accuracy: use=8}}", ".901"),
         ("{{total accuracy: layers=2}}", ".701"),
         ("{{agreeing}}, {{agreeing accuracy}}", "2 of 4, 1 of 2"),
+        ("{{each few}}", "0 and 4"),
     ],
 )
 def test_numbers_are_read_from_cells(source: str, text: str) -> None:

@@ -31,7 +31,7 @@ def _trial(unit: Unit, seed: int, *, good: bool) -> dict[str, Any]:
     depth = len(settings["hidden"])
     return {
         "seed": seed, "outcome": "sculpted", "accuracy": 1.0, "edges": 16 + seed, "units": [4] * (depth + 2), "tied": 2,
-        "cell": [0.3, 0.01], "modules": [{"inputs": [0], "hidden": [1] * depth, "outputs": [0]}] * (2 if good else 3),
+        "cell": [0.3, 0.01], "modules": _modules(settings["task"], depth, good=good),
         "distances_tied": False, "at_depth": verdicts, "full": verdicts, "needed": [3 + seed] * depth,
         "separability": {
             "rejected": good, "t": [-5.0, None], "p": [0.001, 0.0] if good else [0.001, 0.2], "own": [3.0, 3.0],
@@ -39,3 +39,11 @@ def _trial(unit: Unit, seed: int, *, good: bool) -> dict[str, Any]:
         },
         "choices": {str(choice): good for choice in choices_of(settings["choices"])},
     }  # fmt: skip
+
+
+def _modules(task: Any, depth: int, *, good: bool) -> list[dict[str, Any]]:
+    """Return two modules for a success and three for a failure; with three of five inputs shared, all inputs."""
+    module = {"inputs": [0], "hidden": [1] * depth, "outputs": [0]}
+    if good and next(iter(task)) == 5:
+        return [module | {"inputs": inputs} for inputs in ([0], [1, 2, 3], [4])]
+    return [module] * (2 if good else 3)

@@ -14,6 +14,7 @@ from sklearn.metrics import adjusted_mutual_info_score
 import dovetail as dt
 from dovetail.errors import DataError, FileFormatError, SpecError
 from dovetail.sculpting import SculptSettings, Sculptures, SearchEnd, compare
+from dovetail.sculpting.consensus import _counted, _structure
 from dovetail.sculpting.measures.agreement import agreement
 from dovetail.sculpting.pruning.start import builder_of
 from dovetail.sculpting.search_end import packed, unpacked
@@ -143,11 +144,34 @@ def test_a_damaged_file_says_so(tmp_path: Path) -> None:
         dt.open(path)
 
 
+def test_tasks_of_one_name_are_told_apart() -> None:
+    few = {"hidden": [6], "unit_steps": [0.5], "edge_steps": [0.1], "progress": False}
+    one, other = (dt.sculpt(f"y1 = x1 {sign} x2; y2 = x3 & x4", **few) for sign in "&|")  # type: ignore[arg-type]
+    assert one.task == other.task
+    with pytest.raises(DataError, match="for several"):
+        Sculptures([one, other]).consensus()
+
+
+def test_modules_of_inputs_that_others_do_not_use_are_not_compared() -> None:
+    edges = np.ones((1, 2), dtype=bool), np.ones((1, 1), dtype=bool)
+    modules = frozenset({(0, 0), (0, 1)}), frozenset({(1, 0)}), frozenset({(2, 0)})
+    clusters = tuple(tuple(frozenset({unit}) for unit in range(size)) for size in (2, 1, 1))
+    found = dt.Hierarchy(edges, clusters, modules)
+    assert _counted(found, [0, 1]) == _counted(found, [1]) == [True, True, True]
+    assert _counted(found, []) == [False, True, True]
+    empty: frozenset[int] = frozenset()
+    assert _structure(found, []) == {((empty, empty), 1), ((empty, frozenset({0})), 1)}
+
+
 def test_nothing_to_agree_on() -> None:
-    with pytest.raises(DataError, match="nothing to agree on"):
+    with pytest.raises(DataError, match="nothing to agree on: there are no sculptures"):
         Sculptures([]).consensus()
     with pytest.raises(DataError, match="for several"):
         Sculptures([sculpture(APART), sculpture(APART, task="other")]).consensus()
+    with pytest.raises(DataError, match="seed 0 is there more than once"):
+        Sculptures([sculpture(APART), sculpture(APART)]).consensus()
+    with pytest.raises(DataError, match="open files with"):
+        Sculptures(["a.safetensors"]).consensus()  # type: ignore[list-item]
     with pytest.raises(SpecError, match="within is 1 or more"):
         Sculptures([sculpture(APART)]).consensus(within=0.5)
 

@@ -307,10 +307,13 @@ def test_each_cell_has_random_numbers_of_its_own_and_trains_again_before_edges(
 def test_a_network_that_fails_when_it_trains_again_goes_on_as_it_was() -> None:
     stack, problem = trained([5]), xor_problem()
     hopeless = replace(HOW, optimizer=Adam(lr=50.0))
-    after = _train_again(stack, [5], problem, hopeless, torch.tensor([0]))
+    after, scores = _train_again(stack, [5], problem, hopeless, torch.tensor([0]))
     assert torch.equal(after.values, stack.values)
-    after = _train_again(stack, [5], problem, HOW, torch.tensor([0]))
+    assert scores == [{}]
+    after, (score,) = _train_again(stack, [5], problem, HOW, torch.tensor([0]))
     assert not torch.equal(after.values, stack.values)
+    wrong, loss = after.measure(problem.val.x, problem.val.y)
+    assert score == {"wrong": int(wrong[0]), "loss": pytest.approx(float(loss[0]))}
 
 
 @pytest.mark.parametrize("in_one_batch", [True, False])

@@ -109,14 +109,15 @@ def sculpt(
         say(sculptures[0].describe())
     else:
         print_table(table_of(facts_frame(rows), f"{task}, sculpted"))
-    if agreed is not None and agreed.networks > 1:
+    voted = agreed is not None and agreed.networks > 1
+    if agreed is not None and voted:
         if output is not None:
             write_consensus(output, agreed, sculptures[0])
         if not as_json:
             say(agreed.describe())
     if output is not None and not as_json:
         each = "for each seed the network, its modules as JSON, a picture, a page to look into"
-        say(f"In {output}: {each}; and the consensus.")
+        say(f"In {output}: {each}{'; and the consensus' if voted else ''}.")
     if all(sculpture.outcome == "not learned" for sculpture in sculptures):
         raise typer.Exit(1)
 

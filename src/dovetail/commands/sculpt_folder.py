@@ -126,6 +126,8 @@ def clear(folder: Path, seeds: Sequence[int] | None) -> None:
             found = _OF_A_SEED.fullmatch(old.name)
             if found and (seeds is None or int(found["seed"]) in seeds):
                 old.unlink()
+        for name in ("consensus.json", "consensus.png"):  # of networks that are there no more
+            (folder / name).unlink(missing_ok=True)
         if seeds is None:  # last, because networks without it would be taken for those of other settings
             (folder / _CONFIG).unlink(missing_ok=True)
 

@@ -114,8 +114,9 @@ def fit_in_parts(
     at_once: int,
 ) -> Iterator[Fit]:
     """Train up to ``at_once`` members together, fewer when memory is full; yield each fit when it is done."""
-    # Equal step sizes next to each other: each run of them is one fused optimizer call.
-    order = sorted(range(len(everyone)), key=lambda member: everyone.sizes[member])
+    # Equal step sizes and numbers of steps next to each other: each run of them is one fused optimizer call.
+    taken = everyone.steps.tolist()
+    order = sorted(range(len(everyone)), key=lambda member: (everyone.sizes[member], taken[member]))
     waiting = list(torch.tensor(order).split(at_once))
     while waiting:
         members = waiting.pop(0)

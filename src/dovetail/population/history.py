@@ -29,8 +29,8 @@ class History:
     epochs : Tensor
         How many epochs each member trained.
     kept_epoch : Tensor
-        The epoch (from 0) whose weights each member has now; -1 when no epoch had a score, so that it has those
-        it started with.
+        The epoch (from 0) whose weights each member has now; -1 when no epoch had a score, or when it diverged and the
+        last epoch was to be kept, so that it has those it started with.
     diverged : Tensor
         Whether a member's training loss became NaN or infinite, which stopped it.
     seconds : float

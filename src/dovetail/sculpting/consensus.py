@@ -6,14 +6,16 @@ modules. Here all searches vote that end with little more than the fewest edges 
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import DataError, SpecError
+from .drawing.style import counted
 from .measures.agreement import Agreement, agreement, common_inputs, labels_of
-from .modules.hierarchy import Hierarchy
+from .modules.hierarchy import MOST_MODULES, Hierarchy
 from .sculpture import Sculpture
 from .search_end import SearchEnd
 
@@ -51,7 +53,8 @@ class Consensus:
     share : float
         Its share of the votes.
     stability : tuple of float
-        For each module of the hierarchy, the share of votes for structures that have one with its ends.
+        For each module of the hierarchy, the share of votes for structures that have one with its ends; NaN for a
+        module of inputs that other networks do not use.
     runner_up : float
         The share of votes of the next structure.
     seeds, networks : int
@@ -82,10 +85,12 @@ class Consensus:
     def describe(self) -> str:
         """Return a few lines that say what the modules are and how sure they are."""
         what, *modules = self.hierarchy.describe().splitlines()
-        sure = [f" ({share:.0%})" for share in self.stability]
+        tie = ", a tie that the sparser one wins" if self.share == self.runner_up else ""
+        sure = [f" ({_percent(share)})" for share in self.stability[:MOST_MODULES]]
         lines = [
-            f"consensus of {self.networks} networks, {self.seeds} seeds, up to {self.within:g} times the fewest edges",
-            f"  structure  in {self.share:.0%}, the next in {self.runner_up:.0%}: {what}",
+            f"consensus of {counted(self.networks, 'network')}, {counted(self.seeds, 'seed')}, up to {self.within:g} "
+            "times the fewest edges",
+            f"  structure  in {self.share:.0%}, the next in {self.runner_up:.0%}{tie}: {what}",
             *(
                 f"           {line}{sure[place] if place < len(sure) else ''}"
                 for place, line in enumerate(modules)
@@ -113,18 +118,22 @@ class Consensus:
         agreements = {kind: vars(value) for kind, value in self.agreements.items()}
         return {
             **{name: value for name, value in vars(self).items() if name != "hierarchy"},
-            "stability": list(self.stability),
+            "stability": [None if math.isnan(share) else share for share in self.stability],
             "agreements": agreements,
         }
 
     def plot(self, **options: Any) -> Axes:
         """Draw the hierarchy, each module with its stability; options are those of `draw_hierarchy`."""
-        names = [f"M{number}: {share:.0%}" for number, share in enumerate(self.stability, 1)]
+        names = [f"M{number}: {_percent(share)}" for number, share in enumerate(self.stability, 1)]
         return self.hierarchy.plot(**{"module_names": names, **options})
 
     def __repr__(self) -> str:
         modules = f"{len(self.hierarchy.modules)} module{'s' * (len(self.hierarchy.modules) != 1)}"
         return f"Consensus({modules}, {self.share:.0%} of {self.networks} networks, {self.seeds} seeds)"
+
+
+def _percent(share: float) -> str:
+    return "–" if math.isnan(share) else f"{share:.0%}"
 
 
 def consensus(sculptures: Sequence[Sculpture], within: float = WITHIN) -> Consensus:
@@ -147,8 +156,16 @@ def consensus(sculptures: Sequence[Sculpture], within: float = WITHIN) -> Consen
     """
     if not isinstance(within, int | float) or not within >= 1:
         raise SpecError(f"within is 1 or more, how many times the fewest edges count; got {within!r:.40}")
-    if len({sculpture.task for sculpture in sculptures}) > 1:
+    for sculpture in sculptures:
+        if not isinstance(sculpture, Sculpture):
+            raise DataError(
+                f"a consensus is of sculptures, not {sculpture!r:.60}; open files with dovetail.open"
+            )
+    if len({(one.task, one.fingerprint, one.widths[0], one.widths[-1]) for one in sculptures}) > 1:
         raise DataError("a consensus is about one task; these sculptures are for several")
+    twice = [one for one, times in Counter((one.seed, one.widths) for one in sculptures).items() if times > 1]
+    if twice:
+        raise DataError(f"seed {twice[0][0]} is there more than once, and would vote more than once")
     voters: list[_Voter] = []
     learned = [sculpture for sculpture in sculptures if sculpture.searches]
     for place, sculpture in enumerate(learned):
@@ -158,10 +175,12 @@ def consensus(sculptures: Sequence[Sculpture], within: float = WITHIN) -> Consen
             for search, hierarchy in found
         ]
     if not voters:
-        raise DataError(
-            "there is nothing to agree on: no sculpture has learned its task and holds its searches (files by "
-            "dovetail 0.1 hold none)"
-        )
+        why = "no network has learned its task; train longer (epochs), or ask for less (threshold)"
+        if not sculptures:
+            why = "there are no sculptures"
+        elif any(one.outcome != "not learned" for one in sculptures):
+            why = "these files hold no searches, only the network that was chosen; sculpt again"
+        raise DataError(f"there is nothing to agree on: {why}")
     inputs = common_inputs([voter.hierarchy for voter in voters])
     structures = [_structure(voter.hierarchy, inputs) for voter in voters]
     votes: defaultdict[frozenset[tuple[Ends, int]], float] = defaultdict(float)
@@ -177,13 +196,17 @@ def consensus(sculptures: Sequence[Sculpture], within: float = WITHIN) -> Consen
     }
     ranked = sorted(votes, key=lambda structure: (-round(votes[structure], 9), best[structure]))
     chosen = voters[best[ranked[0]][2]].hierarchy
+    comparable = _counted(chosen, inputs)
     stability = tuple(
-        min(1.0, sum(votes[structure] for structure in votes if any(ends == own for own, _ in structure)))
-        for ends in _ends(chosen, inputs)
+        round(sum(votes[structure] for structure in votes if any(ends == own for own, _ in structure)), 9)
+        if counts
+        else math.nan
+        for ends, counts in zip(_ends(chosen, inputs), comparable, strict=True)
     )
+    first, second = ([round(votes[structure], 9) for structure in ranked] + [0.0])[:2]
     return Consensus(
-        chosen, votes[ranked[0]], stability, votes[ranked[1]] if len(ranked) > 1 else 0.0, len(learned), len(voters),
-        float(within), _agreements(learned, voters, inputs),
+        chosen, first, stability, second, len(learned), len(voters), float(within),
+        _agreements(learned, voters, inputs),
     )  # fmt: skip
 
 
@@ -198,10 +221,15 @@ def _ends(hierarchy: Hierarchy, inputs: Sequence[int]) -> list[Ends]:
 
 def _structure(hierarchy: Hierarchy, inputs: Sequence[int]) -> frozenset[tuple[Ends, int]]:
     """Return a structure as `compare` sees it: modules by their inputs and outputs, and how many of each there are."""
-    ends = _ends(hierarchy, inputs)
-    # A module whose inputs some other network does without is in nobody's way.
-    odd = [bool(hierarchy.inputs_of(module)) and not any(own) for module, own in enumerate(ends)]
-    return frozenset(Counter(own for own, skip in zip(ends, odd, strict=True) if not skip).items())
+    ends = zip(_ends(hierarchy, inputs), _counted(hierarchy, inputs), strict=True)
+    return frozenset(Counter(own for own, counts in ends if counts).items())
+
+
+def _counted(hierarchy: Hierarchy, inputs: Sequence[int]) -> list[bool]:
+    """Return which modules can be compared: not those all of whose inputs some other network does without."""
+    return [
+        any(own) or not hierarchy.inputs_of(module) for module, own in enumerate(_ends(hierarchy, inputs))
+    ]
 
 
 def _agreements(

@@ -70,6 +70,8 @@ class Sculpture:
         Height and width where inputs are the pixels of a grey image, for pictures.
     output_names : tuple of str or None
         What outputs are called, where they have names.
+    fingerprint : str
+        Hash of the samples of the task, whose name may stand for several; empty in files of before.
     """
 
     task: str
@@ -86,6 +88,7 @@ class Sculpture:
     settings: SculptSettings
     image_shape: tuple[int, int] | None = None
     output_names: tuple[str, ...] | None = None
+    fingerprint: str = ""
 
     @property
     def tied(self) -> int:
@@ -258,6 +261,7 @@ class SculptureFile(BaseModel):
     settings: dict[str, Any]
     image_shape: tuple[int, int] | None
     output_names: tuple[str, ...] | None
+    fingerprint: str = ""
 
 
 def open_sculpture(path: str | Path) -> Sculpture:
@@ -311,11 +315,15 @@ def open_sculpture(path: str | Path) -> Sculpture:
         network.load_state_dict(state)
         if set(masks) != set(state) or any(masks[name].shape != state[name].shape for name in state):
             raise ValueError("its masks do not fit its weights")
+        settings = SculptSettings(**fields["settings"])
+        searches = unpacked(ends, sum(tensor.numel() for tensor in state.values() if tensor.dim() == 2))
+        if searches and len(searches) != max(1, len(settings.unit_steps)) * max(1, len(settings.edge_steps)):
+            raise ValueError("its searches are not as many as its settings say")
         return Sculpture(
-            **fields | {"settings": SculptSettings(**fields["settings"])},
+            **fields | {"settings": settings},
             network=network,
             masks={name: masks[name] for name in network.state_dict()},
-            searches=unpacked(ends, sum(tensor.numel() for tensor in state.values() if tensor.dim() == 2)),
+            searches=searches,
         )
     except (SafetensorError, OSError, ValueError, KeyError, TypeError, RuntimeError, DovetailError) as error:
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0][:200]

@@ -82,7 +82,10 @@ class Sculptures(Sequence[Sculpture]):
                 "outcome": [sculpture.outcome for sculpture in self],
                 "accuracy": [sculpture.accuracy for sculpture in self],
                 "edges": [sculpture.edges for sculpture in self],
-                "modules": [len(sculpture.hierarchy.modules) for sculpture in self],
+                "modules": [
+                    None if sculpture.outcome == "not learned" else len(sculpture.hierarchy.modules)
+                    for sculpture in self
+                ],
                 "tied": [sculpture.tied for sculpture in self],
             }
         )

@@ -228,11 +228,11 @@ def find_trained(
             other = f"it is {part!r}"
         elif part.provenance.fingerprint != data.fingerprint:
             other = f"it was trained on other data ({part.provenance.fingerprint}, not {data.fingerprint})"
-        elif part.provenance.training != settings.model_dump():
-            wanted = settings.model_dump()
-            names = [name for name in wanted if part.provenance.training.get(name) != wanted[name]]
+        elif (trained := TrainingSettings.from_provenance(part.provenance.training)) != settings:
+            had, wanted = trained.model_dump(), settings.model_dump()
+            names = [name for name in wanted if had[name] != wanted[name]]
             other = "it was trained otherwise: " + ", ".join(
-                f"{name} {part.provenance.training.get(name)}, not {wanted[name]}" for name in names
+                f"{name} {had[name]}, not {wanted[name]}" for name in names
             )
         else:
             found[seed, ids] = part

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from ...errors import ShapeError, SpecError, TrainingError
 from ...graph import Layer
+from ...nets.layers import InputScaling
 from ...population import Population
 from ..checks import check_stacked, finite_number
 from .connections import stacked_chain, without_norms
@@ -134,9 +135,9 @@ _HOMOGENEOUS = (
     nn.Dropout, nn.Dropout1d, nn.Dropout2d, nn.Dropout3d,
     nn.MaxPool1d, nn.MaxPool2d, nn.MaxPool3d, nn.AvgPool1d, nn.AvgPool2d, nn.AvgPool3d,
     nn.AdaptiveAvgPool1d, nn.AdaptiveAvgPool2d, nn.AdaptiveAvgPool3d,
-    nn.AdaptiveMaxPool1d, nn.AdaptiveMaxPool2d, nn.AdaptiveMaxPool3d,
+    nn.AdaptiveMaxPool1d, nn.AdaptiveMaxPool2d, nn.AdaptiveMaxPool3d, InputScaling,
 )  # fmt: skip
-"""Layers between which a positive factor may move."""
+"""Layers between which a positive factor may move; none moves before the first one, where inputs are scaled."""
 
 
 def check_homogeneous(model: nn.Module) -> None:

@@ -110,6 +110,7 @@ _FAMILIES = {0: (8, 2), 1: (7, 3, 2), 2: (6, 3, 2), 3: (5, 3, 2), 4: (4, 1, 2, 2
 
 _ANY_SPLIT = 3
 """Inputs shared, where the paper counts any split of the inputs into parts of the planted sizes."""
+_ANY_INPUTS = "inputs, any 3/1/1"
 
 _OVERLAPS: dict[Scale, Sequence[int]] = {"paper": (0, 1, 2, 3, 4), "smoke": (0, 4)}
 _OVERLAP_USES = USES | {"smoke": (2,)}
@@ -132,7 +133,10 @@ def _overlap(scale: Scale) -> list[LineTable]:
                 for width in WIDTHS[scale]
             ],
             {
-                name: published_count(scale, "10", overlap=overlap, use=use, property=published)
+                # With three inputs shared the paper counts any split of the planted sizes.
+                _ANY_INPUTS if (name, overlap) == ("inputs", _ANY_SPLIT) else name: published_count(
+                    scale, "10", overlap=overlap, use=use, property=published
+                )
                 for name, published in _OVERLAP_PROPERTIES.items()
             },
         )
@@ -161,7 +165,7 @@ def _overlap_columns(line: Line, rows: Rows) -> dict[str, Quantity | None]:
         any_split = Quantity(sizes.count([1, 1, _ANY_SPLIT]), of=len(trials))
     return {
         **found,
-        "inputs, any 3/1/1": any_split,
+        _ANY_INPUTS: any_split,
         **tied,
     }
 
@@ -239,7 +243,9 @@ def _depth(scale: Scale) -> list[LineTable]:
 
 
 def _function_columns(line: Line, rows: Rows) -> dict[str, Quantity | None]:
-    return {name: count(trials_in(rows), "full", name) for name in _DEEP_FUNCTIONS}
+    trials = trials_in(rows)
+    found = {name: count(trials, "full", name) for name in _DEEP_FUNCTIONS}
+    return found | {f"{name}, some tied": some_tied(trials, "full", name) for name in _DEEP_FUNCTIONS}
 
 
 def _whole_columns(line: Line, rows: Rows) -> dict[str, Quantity | None]:
@@ -254,7 +260,7 @@ def _whole_columns(line: Line, rows: Rows) -> dict[str, Quantity | None]:
 def _depth_charts(filled: Sequence[FilledTable]) -> Figures:
     """Draw success rates beside the published ones, and found hierarchies."""
     functions, whole = filled
-    yield "functions", success_bars(functions.cells(), x="hidden layers", panel="metric")
+    yield "functions", success_bars(functions.cells(_DEEP_FUNCTIONS), x="hidden layers", panel="metric")
     yield "hierarchy", success_bars(whole.cells(["success"]), x="use", panel="hidden layers")
     yield from network_pictures(whole.lines, row="use", column="hidden layers")
 

@@ -80,11 +80,13 @@ _XOR_WIDTHS: dict[Scale, Sequence[int]] = {"paper": (784, 392, 1568), "smoke": (
 _XOR_DEPTHS: dict[Scale, Sequence[int]] = {"paper": (4, 5, 2, 3), "smoke": (2,)}
 """In the order in which units are done: first those that say most."""
 
-_XOR_PAPER = {"noise": 0.4, "epochs": 40}
+_XOR_PAPER = {"noise": 0.4}
+_XOR_BEFORE = {"epochs": 40}
 _XOR_SMOKE = {
     "noise": 0.2, "epochs": 10, "lr": 0.01, "batch_size": 128, "threshold": 0.85, "edge_steps": [0.03],
 }  # fmt: skip
-_XOR_SEEDS: dict[Scale, Sequence[list[int]]] = {"paper": ([0, 1], [2, 3]), "smoke": ([0],)}
+_XOR_SEEDS: dict[Scale, Sequence[list[int]]] = {"paper": ([0, 1], [2, 5]), "smoke": ([0],)}
+_XOR_SEEDS_BEFORE = {(0, 1): [0, 1], (2, 5): [2, 3]}
 """Two seeds a unit: four of the widest networks would take more than ten minutes."""
 _XOR_PROPERTIES = {"inputs": "input_separable", "outputs": "output", "middle": "middle"}
 
@@ -92,12 +94,20 @@ _XOR_PROPERTIES = {"inputs": "input_separable", "outputs": "output", "middle": "
 def _xor_units(scale: Scale, depth: int) -> list[Unit]:
     # With source images kept apart, dense networks of two hidden layers reach 97.9 %, not the 98 % that the paper asks.
     threshold = 0.98 if depth > 3 else 0.975
-    changes = {**_XOR_PAPER, "threshold": threshold} if scale == "paper" else _XOR_SMOKE
+    if scale == "smoke":
+        return [
+            pair_trials(scale, "digit-xor", width, depth, seeds=seeds, **_XOR_SMOKE)
+            for width in _XOR_WIDTHS[scale]
+            for seeds in _XOR_SEEDS[scale]
+        ]
     return [
-        pair_trials(scale, "digit-xor", width, depth, seeds=seeds, **changes)
+        pair_trials(
+            scale, "digit-xor", width, depth, {**_XOR_BEFORE, "seeds": _XOR_SEEDS_BEFORE[seeds[0], seeds[1]]},
+            seeds=seeds, threshold=threshold, **_XOR_PAPER,
+        )
         for width in _XOR_WIDTHS[scale]
         for seeds in _XOR_SEEDS[scale]
-    ]
+    ]  # fmt: skip
 
 
 def _hierarchy(scale: Scale) -> list[LineTable]:

@@ -143,7 +143,9 @@ _ONE_CELL = {"unit_steps": [0.5], "edge_steps": [0.025]}
 """Of the grid for pairs of images: 70 cells of such networks would take a day."""
 
 
-def pair_trials(scale: Scale, name: str, width: int, depth: int, **changes: Any) -> Unit:
+def pair_trials(
+    scale: Scale, name: str, width: int, depth: int, before: Mapping[str, Any] | None = None, **changes: Any
+) -> Unit:
     """Return the unit of a task on pairs of images: all seeds of one architecture, one cell of the grid.
 
     Parameters
@@ -154,6 +156,8 @@ def pair_trials(scale: Scale, name: str, width: int, depth: int, **changes: Any)
         The task.
     width, depth : int
         Units of a hidden layer, and how many of these there are.
+    before : mapping, optional
+        What else was different in the settings of before.
     **changes
         Settings that are not the usual ones; there is no usual ``threshold``.
 
@@ -182,4 +186,5 @@ def pair_trials(scale: Scale, name: str, width: int, depth: int, **changes: Any)
     }
     if scale == "smoke":
         return Unit("sculpt/trials", settings | changes)
-    return Unit("sculpt/trials", settings | changes, settings | usual | _SEEDS_BEFORE | changes)
+    older = settings | usual | _SEEDS_BEFORE | changes | dict(before or {})
+    return Unit("sculpt/trials", settings | changes, older)

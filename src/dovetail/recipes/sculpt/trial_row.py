@@ -73,7 +73,7 @@ def consensus_of(sculptures: Sequence[Sculpture], planted: Planted) -> dict[str,
     agreements = {
         kind: {"value": _short(one.value), "p": one.p_value} for kind, one in agreed.agreements.items()
     }
-    stability = [_short(share) for share in agreed.stability]
+    stability = [_short(share) for share in agreed.stability]  # None for NaN
     matches = _some([agreed.hierarchy], planted, learned=True)
     return {**matches, **numbers, "stability": stability, "agreements": agreements}
 

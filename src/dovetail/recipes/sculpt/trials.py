@@ -127,7 +127,7 @@ def label(settings: Settings) -> str:
     pruned = " and ".join(kind for kind in ("units", "edges") if settings[f"{kind[:-1]}_steps"]) or "nothing"
     return (
         f"{task_name(settings['task'])}, hidden {hidden}, lr {settings['lr']:g}, batches of {settings['batch_size']}, "
-        f"{pruned} pruned, seeds {settings['seeds'][0]} to {settings['seeds'][-1]}"
+        f"{pruned} pruned, seeds {', '.join(map(str, settings['seeds']))}"
     )
 
 

@@ -34,7 +34,8 @@ class Agreement:
     pairs : int
         Over how many pairs.
     p_value : float
-        How often units in random order give as much, by permutations.
+        How often inputs and outputs in random order give as much: of 199 permutations, so .005 at least; with few
+        inputs and outputs many orders give the same modules.
     """
 
     value: float
@@ -42,7 +43,8 @@ class Agreement:
     p_value: float
 
     def __str__(self) -> str:
-        return f"{self.value:.2f} (p = {self.p_value:.3f}, {self.pairs} pairs)"
+        pairs = f"{self.pairs} pair{'s' * (self.pairs != 1)}"
+        return f"{self.value:.2f} (p = {self.p_value:.3f}, {pairs})"
 
 
 def common_inputs(hierarchies: Sequence[Hierarchy]) -> list[int]:

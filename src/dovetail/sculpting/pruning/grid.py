@@ -9,8 +9,9 @@ the shape of the stack, so on who else is in it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -114,7 +115,11 @@ def search_grid(
         if not sizes or not len(of_seed):
             continue
         if phase == "edges" and unit_steps:
-            members = _train_again(members, own.tolist(), problem, how, allowed[of_seed])
+            members, again = _train_again(members, own.tolist(), problem, how, allowed[of_seed])
+            steps = [
+                [*accepted[:-1], replace(accepted[-1], **scores)]
+                for accepted, scores in zip(steps, again, strict=True)
+            ]
         forks = torch.arange(len(of_seed), device=device).repeat_interleave(len(sizes))
         first = torch.tensor(sizes, dtype=torch.float64, device=device).repeat(len(of_seed))
         of_seed, members = of_seed[forks], members.select(forks)
@@ -151,10 +156,13 @@ def cell_seeds(seeds: Tensor, steps: Tensor) -> Tensor:
 
 def _train_again(
     members: Perceptrons, seeds: list[int], problem: Problem, how: TrainingSettings, allowed: Tensor
-) -> Perceptrons:
-    """Return members after one more training; those as they were that no longer do the task after it."""
+) -> tuple[Perceptrons, list[dict[str, Any]]]:
+    """Return members after one more training, and what each scores then, as in `Accepted`.
+
+    Those that no longer do the task after it stay as they were, with no new score.
+    """
     everyone = torch.arange(len(members), device=allowed.device)
-    found = members.select(everyone)
+    found, scores = members.select(everyone), list[dict[str, Any]]()
     for places in everyone.split(members_at_once(members, problem, how)):
         again = members.select(places)
         trainer = RepeatedTrainer(again, [seeds[n] for n in places.tolist()], problem.train, problem.val, how)
@@ -162,7 +170,9 @@ def _train_again(
         trainer.close()
         still = (best.wrong <= allowed[places]) & best.loss.isfinite()
         found.values[places[still]] = again.values[still]
-    return found
+        for wrong, loss, taken in zip(best.wrong.tolist(), best.loss.tolist(), still.tolist(), strict=True):
+            scores.append({"wrong": wrong, "loss": loss} if taken else {})
+    return found, scores
 
 
 def constant_errors(problem: Problem) -> int:
