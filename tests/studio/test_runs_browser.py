@@ -66,6 +66,7 @@ def test_progress_moves_when_another_process_adds_results(
         expect(bar).to_be_visible()
         before = bar.evaluate("bar => bar.value")
         table = page.locator(".runs-report table").first
+        expect(table.get_by_role("columnheader", name="published").first).to_be_visible(timeout=LONG)
         first = [name.strip() for name in table.locator("th").all_inner_texts()].index("published") - 1
         ours = table.locator("tbody tr").last.locator("td").nth(first)
         expect(ours).to_have_text("–")

@@ -80,7 +80,7 @@ _XOR_WIDTHS: dict[Scale, Sequence[int]] = {"paper": (784, 392, 1568), "smoke": (
 _XOR_DEPTHS: dict[Scale, Sequence[int]] = {"paper": (4, 5, 2, 3), "smoke": (2,)}
 """In the order in which units are done: first those that say most."""
 
-_XOR_PAPER = {"noise": 0.4}
+_XOR_PAPER: dict[str, Any] = {"noise": 0.4}
 _XOR_BEFORE = {"epochs": 40}
 _XOR_SMOKE = {
     "noise": 0.2, "epochs": 10, "lr": 0.01, "batch_size": 128, "threshold": 0.85, "edge_steps": [0.03],
