@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 WORKS = {
     "maxent/specialists": ("maxent.specialists", 1),
     "maxent/generalists": ("maxent.generalists", 1),
-    "sculpt/trials": ("sculpt.trials", 2),
+    "sculpt/trials": ("sculpt.trials", 3),
     "cluster/networks": ("cluster.networks", 1),
     "cluster/foreign": ("cluster.foreign", 1),
     "beyond/composite-clusters": ("beyond.composite_clusters", 1),

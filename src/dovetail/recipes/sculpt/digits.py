@@ -82,7 +82,7 @@ _XOR_DEPTHS: dict[Scale, Sequence[int]] = {"paper": (4, 5, 2, 3), "smoke": (2,)}
 
 _XOR_PAPER: dict[str, Any] = {"noise": 0.4}
 _XOR_BEFORE = {"epochs": 40}
-_XOR_SMOKE = {
+_XOR_SMOKE: dict[str, Any] = {
     "noise": 0.2, "epochs": 10, "lr": 0.01, "batch_size": 128, "threshold": 0.85, "edge_steps": [0.03],
 }  # fmt: skip
 _XOR_SEEDS: dict[Scale, Sequence[list[int]]] = {"paper": ([0, 1], [2, 5]), "smoke": ([0],)}
