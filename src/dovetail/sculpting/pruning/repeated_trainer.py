@@ -91,7 +91,7 @@ class RepeatedTrainer:
         self._loss = values.new_zeros(len(stack))
         self._row = torch.zeros(1, dtype=torch.int64, device=values.device)  # of the epochs drawn ahead
         # Noise as large as a few epochs of small data is drawn ahead; that of large data, with each batch.
-        drawn = how.noise > 0 and len(self._seeds) * train.x.numel() <= _AT_ONCE
+        drawn = how.noise > 0 and train.x.numel() <= _AT_ONCE
         numbers = len(self._seeds) * (train.x.numel() if drawn else len(train))
         self._ahead = min(how.epochs, max(1, _AT_ONCE // numbers))
         shape = (self._ahead, len(self._seeds), len(train))
