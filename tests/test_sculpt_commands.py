@@ -234,3 +234,12 @@ def test_a_long_path_is_a_file_and_a_long_formula_is_none(tmp_path: Path) -> Non
     assert isinstance(read, BooleanTask)
     assert isinstance(typed, BooleanTask)
     assert (read.inputs, typed.inputs) == (3, 2)
+
+
+def test_seeds_that_learn_nothing_are_told_how_to(tmp_path: Path) -> None:
+    answer = CliRunner().invoke(
+        app, ["sculpt", "4,2,4", *FEW, "--epochs", "1", "--seeds", "2", "-o", str(tmp_path / "x")]
+    )
+    assert answer.exit_code == 1
+    assert "for each seed the network." in " ".join(answer.output.split())
+    assert "train longer (--epochs), or ask for less" in " ".join(answer.output.split())

@@ -116,9 +116,13 @@ def sculpt(
         if not as_json:
             say(agreed.describe())
     if output is not None and not as_json:
-        each = "for each seed the network, its modules as JSON, a picture, a page to look into"
+        each = "for each seed the network" + ", its modules as JSON, a picture, a page to look into" * bool(
+            learned
+        )
         say(f"In {output}: {each}{'; and the consensus' if voted else ''}.")
-    if all(sculpture.outcome == "not learned" for sculpture in sculptures):
+    if not learned:
+        if len(sculptures) > 1 and not as_json:
+            say("No network has learned the task: train longer (--epochs), or ask for less (--threshold).")
         raise typer.Exit(1)
 
 

@@ -184,16 +184,11 @@ def consensus(sculptures: Sequence[Sculpture], within: float = WITHIN) -> Consen
     inputs = common_inputs([voter.hierarchy for voter in voters])
     structures = [_structure(voter.hierarchy, inputs) for voter in voters]
     votes: defaultdict[frozenset[tuple[Ends, int]], float] = defaultdict(float)
-    for voter, structure in zip(voters, structures, strict=True):
+    best: dict[frozenset[tuple[Ends, int]], tuple[int, float, int]] = {}
+    for place, (voter, structure) in enumerate(zip(voters, structures, strict=True)):
         votes[structure] += voter.weight / len(learned)
-    best = {
-        structure: min(
-            (voter.search.edges, voter.search.loss, place)
-            for place, (voter, own) in enumerate(zip(voters, structures, strict=True))
-            if own == structure
-        )
-        for structure in votes
-    }
+        sparse = (voter.search.edges, voter.search.loss, place)
+        best[structure] = min(best.get(structure, sparse), sparse)
     ranked = sorted(votes, key=lambda structure: (-round(votes[structure], 9), best[structure]))
     chosen = voters[best[ranked[0]][2]].hierarchy
     comparable = _counted(chosen, inputs)
