@@ -115,12 +115,13 @@ def sculpt(
             write_consensus(output, agreed, sculptures[0])
         if not as_json:
             say(agreed.describe())
+    some = any(sculpture.outcome != "not learned" for sculpture in sculptures)
     if output is not None and not as_json:
-        each = "for each seed the network" + ", its modules as JSON, a picture, a page to look into" * bool(
-            learned
-        )
+        each = "for each seed the network"
+        if some:
+            each += ", its modules as JSON, a picture, a page to look into"
         say(f"In {output}: {each}{'; and the consensus' if voted else ''}.")
-    if not learned:
+    if not some:
         if len(sculptures) > 1 and not as_json:
             say("No network has learned the task: train longer (--epochs), or ask for less (--threshold).")
         raise typer.Exit(1)
