@@ -42,8 +42,16 @@ class FileFormatError(DovetailError):
     """A file that is not ours, is damaged, or was altered."""
 
 
-class CompatibilityWarning(UserWarning):
+class DovetailWarning(UserWarning):
+    """Something that works, and not as one would expect; the command line prints it as one line."""
+
+
+class CompatibilityWarning(DovetailWarning):
     """Specialists that can be added up but will get in each other's way."""
+
+
+class TrainingWarning(DovetailWarning):
+    """A training that came to its end and did not do what it was for."""
 
 
 def unknown_name(what: str, name: object, known: Iterable[str]) -> SpecError:

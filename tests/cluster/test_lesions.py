@@ -428,7 +428,7 @@ def test_results_as_text_table_and_json() -> None:
     frame = found.to_frame()
     assert frame.index.name == "cluster"
     assert frame["units"].tolist() == [3, 0]
-    content = json.loads(json.dumps(found.to_json(), allow_nan=False))
+    content = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert content["schema"] == "dovetail.lesions/2"
     assert content["clusters"][0]["class_drops"] == [pytest.approx(0.4), None]
 

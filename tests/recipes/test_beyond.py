@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import adjusted_rand_score
 from torch import nn
 
-from dovetail.data.dataset import Split
+from dovetail.data.split import Split
 from dovetail.recipes import Comparison, Finished, Unit, find_recipe
 from dovetail.recipes.beyond.composite_clusters import cluster_network
 from dovetail.recipes.beyond.findings import VIEWS

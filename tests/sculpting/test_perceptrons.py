@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from dovetail.data.dataset import Split
+from dovetail.data.split import Split
 from dovetail.errors import ShapeError
 from dovetail.population import Adam, Noise, epoch_order, member_keys
 from dovetail.population.random import hash64, keys_at

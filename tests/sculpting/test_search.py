@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from dovetail.data.dataset import Split
+from dovetail.data.split import Split
 from dovetail.population import Adam
 from dovetail.sculpting.pruning.compact import Compact
 from dovetail.sculpting.pruning.grid import _train_again, errors_allowed, search_grid

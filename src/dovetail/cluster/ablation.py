@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from ..data.dataset import Split
+from ..data.split import Split
 from ..errors import ShapeError, SpecError
 from ..graph.graph import Floats, Indices
 from ..graph.intercept import changed_inputs

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
@@ -17,7 +17,9 @@ from ..graph.graph import Floats, Indices, NetworkGraph
 from ..graph.layers import Norm
 from ..graph.network_graph import Convention, network_graph
 from ..io.fields import nan_to_null
+from ..markup import matrix_html, text_html
 from ..population.progress import ProgressBar
+from ..result import Result
 from ..threads import in_threads, one_blas_thread
 from .doubts import doubts, named_units, negligible_units, without_units
 from .null import Null, Shuffles, verdict
@@ -184,7 +186,7 @@ class Stability:
 
 
 @dataclass(frozen=True, eq=False)
-class Clusterability:
+class Clusterability(Result):
     """How well a network falls into clusters, beside shuffled copies of itself.
 
     Attributes
@@ -288,7 +290,11 @@ class Clusterability:
         """Return in words what the numbers say; nothing where the clustering has plainly failed."""
         return verdict(self._beside, self.k, self.eigenvalues)
 
-    def to_json(self) -> dict[str, object]:
+    def to_frame(self) -> pd.DataFrame:
+        """Return a table with a row for each cluster: how many nodes of each layer it has, as `composition` does."""
+        return self.composition()
+
+    def to_dict(self) -> dict[str, object]:
         """Return everything but the graph's weights and the embedding as plain numbers, texts and lists."""
         found = {
             "schema": SCHEMA,
@@ -304,6 +310,11 @@ class Clusterability:
             "composition": self.composition().to_numpy().tolist(),
         }  # fmt: skip
         return {name: nan_to_null(value) for name, value in found.items()}
+
+    def _html_pieces(self) -> Iterable[str]:
+        yield text_html(f"{self!r}\n{self.verdict()}")
+        yield matrix_html(self.to_frame())
+        yield text_html("\n".join(f"warning: {warning}" for warning in self.warnings))
 
     plot_null = draw_null
     plot_composition = draw_composition

@@ -61,7 +61,7 @@ def audit_json(
         "weights": weights,
         "layers_read": source.layers,
         "sorted_by_name": source.sorted_by_name,
-        "clusterability": found.to_json(),
+        "clusterability": found.to_dict(),
         "lesions": lesions,
         "made": dict(made),
     }

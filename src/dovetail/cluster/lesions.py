@@ -10,7 +10,8 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import nn
 
-from ..data.dataset import Dataset, Split, is_finite
+from ..data.dataset import Dataset
+from ..data.split import Split, is_finite
 from ..errors import DataError, ShapeError, SpecError
 from ..graph.graph import Floats, Indices, NetworkGraph
 from ..graph.layers import Reading
@@ -19,6 +20,7 @@ from ..graph.read import read_network
 from ..graph.trace import plain_module
 from ..io.fields import nan_to_null
 from ..population.progress import ProgressBar
+from ..result import Result
 from .ablation import check_fits, correct_by_class
 from .audit import Clusterability
 from .checks import whole_number
@@ -222,7 +224,7 @@ def _check(network: nn.Module, split: Split, draws: int | None, seed: int, batch
 
 
 @dataclass(frozen=True, eq=False)
-class Lesions:
+class Lesions(Result):
     """Accuracy without each cluster, beside accuracy without random sets of the same make-up by layer.
 
     Made by `lesion`. A drop is the accuracy of the whole network less that of a network without some units.
@@ -320,7 +322,7 @@ class Lesions:
             }
         ).rename_axis("cluster")
 
-    def to_json(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, object]:
         """Return everything as plain numbers and lists."""
         return {
             "schema": SCHEMA,

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from pydantic import AliasPath, BaseModel, ConfigDict, Field, FiniteFloat, NonNegativeInt, PositiveInt
 
 from ..errors import FileFormatError
 from ..io.fields import parse, read_as, refuse_newer, take
+from ..markup import matrix_html, text_html
+from ..result import Result
 from .audit import SCHEMA
 from .lesions import SCHEMA as LESIONS_SCHEMA
 from .null import Null, verdict
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class AuditedLayer(NamedTuple):
@@ -28,7 +34,7 @@ def _in(*path: str, **options: Any) -> Any:
     return Field(validation_alias=AliasPath(*path), **options)
 
 
-class SavedAudit(BaseModel):
+class SavedAudit(Result, BaseModel):
     """What an audit found, as its file has it.
 
     Attributes
@@ -110,6 +116,22 @@ class SavedAudit(BaseModel):
     def verdict(self) -> str:
         """What the numbers say, in words."""
         return verdict(self.null, self.k, self.eigenvalues)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a table with a row for each cluster: how many units of each layer it has."""
+        import pandas as pd
+
+        names = [layer.name for layer in self.layers]
+        return pd.DataFrame(self.composition, pd.RangeIndex(self.k, name="cluster"), names)
+
+    def to_dict(self) -> dict[str, object]:
+        """Return all that the file holds."""
+        return self.content
+
+    def _html_pieces(self) -> Iterable[str]:
+        yield text_html(f"{self!r}\n{self.verdict}")
+        yield matrix_html(self.to_frame())
+        yield text_html("\n".join(f"warning: {warning}" for warning in self.warnings))
 
     def __repr__(self) -> str:
         return f"SavedAudit({self.checkpoint!r}, k={self.k}, ncut={self.ncut:.4g}, {len(self.copies)} shuffled copies)"

@@ -15,9 +15,10 @@ from ..graph.chain import layers_in_order
 from ..graph.matrices import PASS_MODULE, read_tensors
 from ..io.checkpoint import is_safetensors
 from ..io.header import read_header
+from ..specialists.composite import Composite
 from ..specialists.files import open_file
 from ..specialists.manifest import SCHEMA
-from ..specialists.part import Composite, Specialist
+from ..specialists.specialist import Specialist
 
 _MOST_NAMES = 8
 

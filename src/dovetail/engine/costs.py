@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 from ..recipes import Unit, Workload, find_recipe, find_work
 from ..recipes.recipe import Scale, check_scale
+from ..result import Result, plain
 from . import results_file
 from .run_folder import check_folder_is, default_folder, units_beside
 
@@ -174,7 +175,7 @@ class PlannedUnit:
 
 
 @dataclass(frozen=True)
-class Plan:
+class Plan(Result):
     """The units of a recipe and what they should cost.
 
     Attributes
@@ -191,6 +192,10 @@ class Plan:
             (one.gpu_seconds if device == "cuda" else one.cpu_seconds for one in self.units if not one.done),
             places,
         )
+
+    def to_dict(self) -> dict[str, object]:
+        """Return what `to_frame` shows as plain values, ready for JSON."""
+        return {"units": plain(self.to_frame().to_dict("records"))}
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row for each unit: what it is, and its cost."""

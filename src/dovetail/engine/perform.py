@@ -44,7 +44,7 @@ class Outcome:
     error: str = ""
     trace: str = ""
 
-    def to_json(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, object]:
         """Return the outcome without its unit, as values that JSON can hold."""
         return {name: value for name, value in vars(self).items() if name != "unit"}
 

@@ -157,7 +157,7 @@ def do_unit(work: str, settings: dict[str, Any], key: str, version: str, device:
         )
     else:
         outcome = perform(unit, device)
-    return outcome.to_json()
+    return outcome.to_dict()
 
 
 def find_places(

@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..errors import DovetailError
+from ..markup import text_html
 from ..population.progress import ProgressBar
 from ..recipes import Comparison, Finished, Recipe, Table, Unit, find_recipe
 from ..recipes.recipe import Scale, check_scale
+from ..result import Result
 from .costs import unit_seconds
 from .engines import Engine, EngineName, find_engine
 from .perform import Outcome
 from .run_folder import RunFolder, default_folder
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _FULL = 10_000
 """What the progress bar counts to."""
 
 
 @dataclass(frozen=True)
-class Run:
+class Run(Result):
     """What a recipe gave.
 
     Attributes
@@ -55,6 +61,28 @@ class Run:
     def tables(self) -> list[Table | Comparison]:
         """Ours beside the published."""
         return self.recipe.tables(self.scale, self.finished)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the rows of all tables, each with the title of its table."""
+        import pandas as pd
+
+        frames = [table.to_frame().assign(table=table.title) for table in self.tables]
+        return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the tables, and what could not be done, as plain values, ready for JSON."""
+        return {
+            "recipe": self.recipe.name,
+            "scale": self.scale,
+            "folder": str(self.folder),
+            "tables": [table.to_dict() for table in self.tables],
+            "failed": {unit.label: reason for unit, reason in self.failed.items()},
+        }
+
+    def _html_pieces(self) -> Iterable[str]:
+        yield text_html(repr(self))
+        for table in self.tables:
+            yield from table._html_pieces()
 
     def __repr__(self) -> str:
         trouble = f", {len(self.failed)} not possible" if self.failed else ""

@@ -28,7 +28,7 @@ def main() -> None:
 
     while True:
         unit = Unit(**json.loads(lines.get()))
-        replies.write(json.dumps(perform(unit, device).to_json()) + "\n")
+        replies.write(json.dumps(perform(unit, device).to_dict()) + "\n")
         replies.flush()
 
 

@@ -8,7 +8,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ..data.dataset import Dataset, Split
+    from ..data.dataset import Dataset
+    from ..data.split import Split
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING
 
 from ..display import format_value
+from ..markup import excerpt_html, text_html
+from ..result import Result, plain
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -102,7 +104,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Table:
+class Table(Result):
     """A table as it is.
 
     Attributes
@@ -126,6 +128,17 @@ class Table:
         """Return what a reader sees."""
         return self.frame
 
+    def to_frame(self) -> pd.DataFrame:
+        """Return its rows."""
+        return self.frame
+
+    def to_dict(self) -> dict[str, object]:
+        """Return title, note and rows as plain values, ready for JSON."""
+        return _plain_values(self)
+
+    def _html_pieces(self) -> Iterable[str]:
+        return _pieces(self)
+
     def to_markdown(self) -> str:
         """Return the table with its title, as markdown."""
         return _markdown(self.title, self.frame, self.note, self.digits)
@@ -135,7 +148,7 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Result):
     """Ours beside the published, cell by cell.
 
     Attributes
@@ -189,6 +202,17 @@ class Comparison:
             ]
         )
 
+    def to_frame(self) -> pd.DataFrame:
+        """Return a row for each cell, with numbers as numbers."""
+        return self.frame
+
+    def to_dict(self) -> dict[str, object]:
+        """Return title, note and rows as plain values, ready for JSON."""
+        return _plain_values(self)
+
+    def _html_pieces(self) -> Iterable[str]:
+        return _pieces(self)
+
     def wide(self) -> pd.DataFrame:
         """Return what a reader sees: for each metric ours, the published and the difference."""
         import pandas as pd
@@ -231,6 +255,14 @@ class Comparison:
             name.rpartition(" ")[2] if name.endswith((" published", " Δ")) else name for name in wide.columns
         ]
         return _markdown(self.title, wide.set_axis(short, axis=1), self.note, self.digits)
+
+
+def _plain_values(table: Table | Comparison) -> dict[str, object]:
+    return {"title": table.title, "note": table.note, "rows": plain(table.frame.to_dict("records"))}
+
+
+def _pieces(table: Table | Comparison) -> list[str]:
+    return [text_html(table.title), excerpt_html(table.wide(), table.digits), text_html(table.note)]
 
 
 def _markdown(title: str, frame: pd.DataFrame, note: str, digits: int) -> str:

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import DataError, SpecError
+from ..markup import excerpt_html, text_html
+from ..result import Result, plain
+from .drawing.draw import drawing_html
 from .drawing.style import counted
 from .measures.agreement import Agreement, agreement, common_inputs, labels_of
 from .modules.hierarchy import MOST_MODULES, Hierarchy
@@ -43,7 +46,7 @@ class _Voter(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Consensus:
+class Consensus(Result):
     """What many searches agree on.
 
     Attributes
@@ -101,31 +104,26 @@ class Consensus:
 
     def to_frame(self) -> pd.DataFrame:
         """Return a table with a row for each module: its inputs, its outputs, how stable it is."""
-        import pandas as pd
-
-        numbers = range(len(self.hierarchy.modules))
-        return pd.DataFrame(
-            {
-                "module": [f"M{number + 1}" for number in numbers],
-                "inputs": [sorted(self.hierarchy.inputs_of(number)) for number in numbers],
-                "outputs": [sorted(self.hierarchy.outputs_of(number)) for number in numbers],
-                "stability": self.stability,
-            }
-        )
+        return self.hierarchy.to_frame()[["module", "inputs", "outputs"]].assign(stability=self.stability)
 
     def to_dict(self) -> dict[str, object]:
-        """Return everything but the hierarchy as plain values, ready for JSON."""
-        agreements = {kind: vars(value) for kind, value in self.agreements.items()}
-        return {
-            **{name: value for name, value in vars(self).items() if name != "hierarchy"},
-            "stability": [None if math.isnan(share) else share for share in self.stability],
-            "agreements": agreements,
-        }
+        """Return everything as plain values, ready for JSON."""
+        others = {name: plain(value) for name, value in vars(self).items() if name != "hierarchy"}
+        return {**others, "hierarchy": self.hierarchy.to_dict()}
 
     def plot(self, **options: Any) -> Axes:
         """Draw the hierarchy, each module with its stability; options are those of `draw_hierarchy`."""
-        names = [f"M{number}: {_percent(share)}" for number, share in enumerate(self.stability, 1)]
-        return self.hierarchy.plot(**{"module_names": names, **options})
+        return self.hierarchy.plot(**{"module_names": self._names, **options})
+
+    @property
+    def _names(self) -> list[str]:
+        """What pictures call the modules."""
+        return [f"M{number}: {_percent(share)}" for number, share in enumerate(self.stability, 1)]
+
+    def _html_pieces(self) -> Iterable[str]:
+        yield text_html(repr(self))
+        yield drawing_html(self.hierarchy, module_names=self._names)
+        yield excerpt_html(self.to_frame())
 
     def __repr__(self) -> str:
         modules = f"{len(self.hierarchy.modules)} module{'s' * (len(self.hierarchy.modules) != 1)}"

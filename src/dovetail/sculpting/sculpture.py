@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import pairwise, zip_longest
@@ -19,7 +20,10 @@ from ..errors import DovetailError, FileFormatError
 from ..io.fields import parse, read_as, refuse_newer
 from ..io.header import KEY
 from ..io.write import write_tensors
+from ..markup import facts_html, text_html
 from ..plotting import GREY, LINE_COLOURS, new_axes, plain_frame
+from ..result import Result, plain
+from .drawing.draw import drawing_html
 from .modules.detect import detect_modules
 from .modules.hierarchy import Hierarchy
 from .pruning.search import Accepted
@@ -28,6 +32,7 @@ from .search_end import SearchEnd, packed, unpacked
 from .settings import SculptSettings
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
 
 Outcome = Literal["sculpted", "unpruned", "not learned"]
@@ -37,7 +42,7 @@ _MASK, _SEARCHES = "masks/", "searches/"
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Sculpture:
+class Sculpture(Result):
     """A sculpted network.
 
     Attributes
@@ -181,11 +186,43 @@ class Sculpture:
         }
         return write_tensors(path, tensors, {KEY: json.dumps(content)})
 
+    def to_frame(self) -> pd.DataFrame:
+        """Return its history as a table, with a row for each accepted step."""
+        import pandas as pd
+
+        return pd.DataFrame([asdict(step) for step in self.history], columns=list(Accepted.__annotations__))
+
+    def to_dict(self) -> dict[str, object]:
+        """Return everything but weights and searches as plain values, ready for JSON."""
+        names = (
+            "task", "seed", "outcome", "accuracy", "threshold", "units", "edges", "density", "unit_step", "edge_step",
+            "tied", "image_shape", "output_names", "fingerprint",
+        )  # fmt: skip
+        return {
+            **{name: plain(getattr(self, name)) for name in names},
+            "history": plain([asdict(step) for step in self.history]),
+            "settings": self.settings.model_dump(mode="json"),
+            "hierarchy": None if self.outcome == "not learned" else self.hierarchy.to_dict(),
+        }
+
     def plot(self, **options: object) -> Axes:
         """Draw the network, its units coloured by module; options are those of `draw_hierarchy`."""
-        return self.hierarchy.plot(
-            **{"image_shape": self.image_shape, "output_names": self.output_names, **options}
-        )
+        return self.hierarchy.plot(**{**self._names, **options})
+
+    @property
+    def _names(self) -> dict[str, Any]:
+        """What pictures call inputs and outputs."""
+        return {"image_shape": self.image_shape, "output_names": self.output_names}
+
+    def _html_pieces(self) -> Iterable[str]:
+        what, *lines = self.describe().splitlines()
+        yield text_html(what)
+        if self.outcome == "not learned":
+            yield text_html("\n".join(lines))
+            return
+        facts = {"units": "-".join(map(str, self.units)), "edges": self.edges, "density": self.density}
+        yield facts_html(facts | {"accuracy": self.accuracy, "modules": len(self.hierarchy.modules)})
+        yield drawing_html(self.hierarchy, **self._names)
 
     def plot_history(self, ax: Axes | None = None) -> Axes:
         """Draw the units and edges left after every accepted step, by the round of training that it took."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, overload
 
+from ..result import Result
 from .consensus import WITHIN, Consensus, consensus
 from .sculpture import Sculpture
 
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-class Sculptures(Sequence[Sculpture]):
+class Sculptures(Result, Sequence[Sculpture]):
     """Sculptures for one task, in the order of their seeds; made by `sculpt_seeds`, or of files that were opened.
 
     Examples
@@ -71,6 +72,10 @@ class Sculptures(Sequence[Sculpture]):
         1  [2, 3]  [2, 3]
         """
         return consensus(self._sculptures, within)
+
+    def to_dict(self) -> dict[str, object]:
+        """Return all of them as plain values, ready for JSON."""
+        return {"sculptures": [sculpture.to_dict() for sculpture in self]}
 
     def to_frame(self) -> pd.DataFrame:
         """Return a table with a row for each."""

@@ -6,12 +6,13 @@ import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 import torch
 from torch import Tensor, nn
 
-from ...data.dataset import Dataset, Split
+from ...data.dataset import Dataset
+from ...data.split import Split
 from ...errors import SpecError, TrainingError, unknown_name
 from ...graph import Layer, module_chain
 from ...nets import NetSpec
@@ -19,12 +20,16 @@ from ...population import Adam, Population, Scores, StepContext
 from ...population.checks import check_count, check_seeds
 from ...population.step import Augment, Penalty
 from ...prune import density
+from ...result import Result, plain
 from ..checks import number_per_network, whole_number
 from .gradual_pruning import GradualPruning, cutoffs, kernels
 from .initialise import clusterable_weights
 from .penalty import ClusterabilityPenalty, l1_penalty, l2_penalty
 from .rescale import check_rescaling, rescale_stacked_
 from .spec import settled_builder
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 StepHook = Callable[[StepContext], None]
 
@@ -278,7 +283,7 @@ class Stage:
 
 
 @dataclass(frozen=True, eq=False)
-class TrainedNetworks:
+class TrainedNetworks(Result):
     """Networks that `train_networks` trained together.
 
     Attributes
@@ -301,6 +306,24 @@ class TrainedNetworks:
             for name, stage in self.stages()
         ]
         return f"TrainedNetworks({len(self)} networks, on test data {'; '.join(stages)})"
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a table with a row for each network and stage: what it scores on the test split, its sparsity."""
+        import pandas as pd
+
+        return pd.concat(
+            [
+                stage.test.to_frame()
+                .reset_index(names="network")
+                .assign(stage=name, sparsity=stage.sparsity.tolist())
+                for name, stage in self.stages()
+            ],
+            ignore_index=True,
+        )
+
+    def to_dict(self) -> dict[str, object]:
+        """Return what `to_frame` shows as plain values, ready for JSON."""
+        return {"networks": plain(self.to_frame().to_dict("records")), "seconds": self.seconds}
 
     def __len__(self) -> int:
         """Return the number of networks."""

@@ -19,7 +19,8 @@ from ...data.dataset import Dataset
 from ...graph import NetworkGraph, network_graph
 from ...prune import density
 from ...specialists import train_specialists
-from ...specialists.part import Composite, Part
+from ...specialists.composite import Composite
+from ...specialists.part import Part
 from ..cluster.measuring import clustering_seconds
 from ..data import data_size, first_samples
 from ..unit import Row, Settings

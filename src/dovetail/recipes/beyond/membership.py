@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import adjusted_rand_score
 from torch import Tensor, nn
 
-from ...data.dataset import Split
+from ...data.split import Split
 
 Floats = NDArray[np.float64]
 Members = NDArray[np.int64]

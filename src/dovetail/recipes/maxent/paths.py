@@ -8,7 +8,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from ...data.dataset import Split
+from ...data.split import Split
 from ...population import Population
 from ...specialists import Part
 from ...specialists.class_sets import one_hot_sets

@@ -9,11 +9,12 @@ from typing import Any
 
 import torch
 
-from ...data.dataset import Dataset, Split
+from ...data.dataset import Dataset
+from ...data.split import Split
 from ...nets import NetSpec
 from ...specialists import Part, Score, Specialist, Team, evaluate_all, merge_curve, train_specialists
+from ...specialists.composite import compose_quietly
 from ...specialists.layouts import slot_net
-from ...specialists.part import compose_quietly
 from ..data import DATA_SIZES, load_named
 from ..unit import Row, Settings, plain_numbers
 from ..works import Work, Workload

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import ShapeError
+from ...markup import picture_html
 from ...plotting import GREY
 from .layout import Layout, Pixels, Stretch, best_order, lay_out, rounded
 from .sheet import LARGE, LINE, NAME_SIZE, SMALL, SPACE, TINY, Sheet
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 MOST_VECTOR_EDGES = 20_000
 """Edges up to which they stay lines in SVG and PDF files; more become an image, or the file could not be opened."""
+MOST_AT_ONCE = 1000
+"""Edges up to which a notebook shows a network without being asked: drawing them takes half a second."""
 _PALE_PIXEL = "#EEF0F2"
 
 
@@ -108,6 +111,13 @@ def draw_hierarchy(
         _draw_pixels(ax, layout, hierarchy.membership[0], image_shape)
     write_texts(ax, sheet, layout)
     return ax
+
+
+def drawing_html(hierarchy: Hierarchy, **options: Any) -> str:
+    """Return a picture for a notebook, with options of `draw_hierarchy`; empty if there is none, or it takes long."""
+    if not 0 < sum(hierarchy.edges_between.values()) <= MOST_AT_ONCE:
+        return ""
+    return picture_html(draw_hierarchy(hierarchy, **options), repr(hierarchy))
 
 
 def _pixels(shape: tuple[int, int], inputs: int) -> Pixels:

@@ -14,6 +14,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from ...result import Result
 from ..modules.hierarchy import Hierarchy
 
 Labels = NDArray[np.int64]
@@ -24,7 +25,7 @@ _MOST_PAIRS, _MOST_CELLS = 2_000, 2**24
 
 
 @dataclass(frozen=True)
-class Agreement:
+class Agreement(Result):
     """How alike the modules of networks are, over pairs of them.
 
     Attributes

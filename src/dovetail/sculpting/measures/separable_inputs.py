@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import networkx as nx
 import numpy as np
@@ -19,15 +19,19 @@ from numpy.typing import NDArray
 from ...data.boolean import BooleanTask, Planted
 from ...errors import DataError, ShapeError, SpecError
 from ...graph.read import DenseNetwork
+from ...result import Result
 from ...statistics import welch
 from .structure import path_products
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Group: TypeAlias = tuple[Collection[int], Collection[int]]
 """Inputs, and the outputs that use them; both count from 0."""
 
 
 @dataclass(frozen=True)
-class GroupTest:
+class GroupTest(Result):
     """Welch's test that other outputs are linked more weakly to a group of inputs than the group's own.
 
     Attributes
@@ -58,7 +62,7 @@ class GroupTest:
         )
 
 
-class InputSeparability(tuple[GroupTest, ...]):
+class InputSeparability(Result, tuple[GroupTest, ...]):
     """The tests of all groups of inputs, in the order given."""
 
     @property
@@ -68,6 +72,16 @@ class InputSeparability(tuple[GroupTest, ...]):
 
     def __str__(self) -> str:
         return "\n".join(map(str, self))
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a table with a row for each group of inputs."""
+        import pandas as pd
+
+        return pd.DataFrame([test.to_dict() for test in self])
+
+    def to_dict(self) -> dict[str, object]:
+        """Return all tests as plain values, ready for JSON."""
+        return {"rejected": self.rejected, "groups": [test.to_dict() for test in self]}
 
 
 def input_separability(

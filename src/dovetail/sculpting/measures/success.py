@@ -18,11 +18,12 @@ import numpy as np
 
 from ...data.boolean import BooleanTask, Planted, PlantedModule, boolean_task
 from ...errors import ShapeError, SpecError, unknown_name
+from ...result import Result
 from ..modules.hierarchy import Hierarchy
 
 
 @dataclass(frozen=True)
-class Match:
+class Match(Result):
     """What a hierarchy has in common with a planted structure.
 
     A module holds an input or output if that unit is in it. A module feeds another if an edge leads from one
@@ -66,10 +67,11 @@ class Match:
     expected: Planted = field(repr=False)
 
     def __str__(self) -> str:
-        answers = {entry.name: getattr(self, entry.name) for entry in fields(self)}
-        return ", ".join(
-            f"{name} {'yes' if v else 'no'}" for name, v in answers.items() if name != "expected"
-        )
+        return ", ".join(f"{name} {'yes' if answer else 'no'}" for name, answer in self.to_dict().items())
+
+    def to_dict(self) -> dict[str, object]:
+        """Return what agrees, by name."""
+        return {entry.name: getattr(self, entry.name) for entry in fields(self) if entry.name != "expected"}
 
 
 def compare(

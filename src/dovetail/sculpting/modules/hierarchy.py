@@ -13,13 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import SpecError
-from ..drawing.draw import draw_hierarchy
+from ...markup import text_html
+from ...result import Result
+from ..drawing.draw import draw_hierarchy, drawing_html
 from ..drawing.metric import plot_metric
 from ..drawing.style import NO_MODULE, UNUSED, counted, layer_name
 from .agglomerate import LayerClustering
-from .hierarchy_json import read_fields, write_fields
+from .hierarchy_json import plain_fields, read_fields
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
 
 Unit = tuple[int, int]
@@ -32,7 +35,7 @@ MOST_MODULES = 40
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Hierarchy:
+class Hierarchy(Result):
     """Clusters of units layer by layer, and the modules they make across layers.
 
     Modules are numbered from 0, as in `modules`. Hierarchies with the same content are equal.
@@ -145,9 +148,24 @@ class Hierarchy:
         graph.add_edges_from((*pair, {"edges": edges}) for pair, edges in self.feeds.items())
         return graph
 
-    def to_json(self) -> str:
-        """Return the hierarchy as JSON text, from which `from_json` makes an equal one."""
-        return write_fields(self)
+    def to_frame(self) -> pd.DataFrame:
+        """Return a table with a row for each module: its inputs, its outputs, its units, and which modules it feeds."""
+        import pandas as pd
+
+        graph = self.to_networkx()
+        return pd.DataFrame(
+            {
+                "module": [f"M{number + 1}" for number in graph],
+                "inputs": [graph.nodes[number]["inputs"] for number in graph],
+                "outputs": [graph.nodes[number]["outputs"] for number in graph],
+                "units": [len(module) for module in self.modules],
+                "feeds": [[f"M{to + 1}" for to in graph.successors(number)] for number in graph],
+            }
+        )
+
+    def to_dict(self) -> dict[str, object]:
+        """Return everything as plain values; the JSON text of them is what `from_json` makes an equal hierarchy of."""
+        return plain_fields(self)
 
     @classmethod
     def from_json(cls, text: str) -> Hierarchy:
@@ -212,6 +230,11 @@ class Hierarchy:
     def plot_metric(self, layer: int | None = None, ax: Axes | None = None) -> Axes:
         """Draw the score against the number of clusters, for one layer or all (see `plot_metric`)."""
         return plot_metric(self, layer, ax)
+
+    def _html_pieces(self) -> Iterable[str]:
+        what, *modules = self.describe().splitlines()
+        yield text_html(what)
+        yield drawing_html(self) or text_html("\n".join(modules))
 
     def __repr__(self) -> str:
         modules = f"{len(self.modules)} module" + "s" * (len(self.modules) != 1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from itertools import pairwise
@@ -41,8 +40,8 @@ class HierarchyFile(BaseModel):
     clusterings: tuple[LayerClustering, ...]
 
 
-def write_fields(hierarchy: Hierarchy) -> str:
-    """Return a hierarchy as JSON.
+def plain_fields(hierarchy: Hierarchy) -> dict[str, object]:
+    """Return a hierarchy as plain values, ready for JSON.
 
     Examples
     --------
@@ -50,7 +49,7 @@ def write_fields(hierarchy: Hierarchy) -> str:
     >>> print(detect_modules([[[1, 1, 0]]]).to_json()[:109])
     {"schema": "dovetail.hierarchy/1", "sizes": [3, 1], "connections": [[[0, 1]]], "layers": [[[0, 1]], [[0]]], "
     """
-    content = {
+    return {
         "schema": SCHEMA,
         "sizes": hierarchy.sizes,
         "connections": [[np.flatnonzero(row).tolist() for row in edges] for edges in hierarchy.connections],
@@ -59,7 +58,6 @@ def write_fields(hierarchy: Hierarchy) -> str:
         "unused": sorted(hierarchy.unused),
         "clusterings": [asdict(clustering) for clustering in hierarchy.clusterings],
     }
-    return json.dumps(content)
 
 
 def read_fields(text: str) -> dict[str, Any]:

@@ -13,7 +13,9 @@ from numpy.typing import ArrayLike
 from torch import Tensor
 
 from ...data.boolean import BooleanTask, boolean_task
-from ...data.dataset import Dataset, Split
+from ...data.boolean.formulas import INPUT
+from ...data.dataset import Dataset
+from ...data.split import Split
 from ...errors import DataError, SpecError
 from .perceptrons import Head
 
@@ -113,7 +115,7 @@ def problem_of(task: Task) -> Problem:
     """
     if isinstance(task, Dataset):
         return _of_dataset(task)
-    if isinstance(task, str) and "=" not in task and not task.lstrip().startswith("["):
+    if isinstance(task, str) and not (task.lstrip().startswith("[") or "=" in task or INPUT.search(task)):
         raise SpecError(
             f"{task!r:.60} is no Boolean task: write a family such as [4,2,4], or formulas such as 'y1 = x1 ^ x2'; for "
             "a data set, pass what dovetail.load gives"

@@ -7,7 +7,7 @@ from typing import TypeAlias
 import torch
 from torch import Tensor
 
-from ...data.dataset import Split
+from ...data.split import Split
 from ...prune.percentile import above_percentile
 from .compact import Compact
 from .perceptrons import count_edges

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from ...data.dataset import Split
+from ...data.split import Split
 from ...population.optim import Adam, UpdateTensors, mask_patterns, step_sizes, update_rule
 from ...population.order import epoch_orders
 from ...population.random import Noise, hash64, keys_at, member_keys
