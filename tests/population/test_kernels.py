@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from dovetail.data.dataset import Split
+from dovetail.data.split import Split
 from dovetail.population import Adam, member_keys, optim
 from dovetail.population.ops import conv_pool as conv_pooling
 from dovetail.population.ops import pooling

@@ -63,7 +63,7 @@ def recompute_batch_norm(network: Network, x: Tensor, *, batch_size: int = 512) 
     for layer in statistics_layers(network):
         layer.reset_running_stats()
     with torch.no_grad():
-        for batch, forward in _passes(network, x, batch_size):
+        for batch, forward in _passes(network, x, batch_size, next(network.parameters(), x)):
             forward.as_it_is(batch)
     return network
 
@@ -75,18 +75,21 @@ def recompute_stacked(
     for name, buffer in buffers.items():
         _reset_(name, buffer)
     with ONE_AT_A_TIME, torch.no_grad(), clear_errors():
-        for batch, forward in _passes(network, x, batch_size):
+        for batch, forward in _passes(network, x, batch_size, next(iter(params.values()))):
             vmap(lambda p, b, batch=batch, forward=forward: forward(p, b, batch))(params, buffers)
 
 
-def _passes(network: nn.Module, x: Tensor, batch_size: int) -> Iterator[tuple[Tensor, Forward]]:
-    """Yield batches, each with the pass that takes its statistics into an average over all samples so far."""
+def _passes(network: nn.Module, x: Tensor, batch_size: int, like: Tensor) -> Iterator[tuple[Tensor, Forward]]:
+    """Yield batches, each with the pass that takes its statistics into an average over all samples so far.
+
+    They come where ``like`` is, in its type.
+    """
     if not statistics_layers(network):
         return
     seen = 0
     for batch in _batches(x, batch_size):
         seen += len(batch)
-        yield batch, Forward(network, "statistics", momentum=len(batch) / seen)
+        yield batch.to(like.device, like.dtype), Forward(network, "statistics", momentum=len(batch) / seen)
 
 
 def _reset_(name: str, buffer: Tensor) -> None:

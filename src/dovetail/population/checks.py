@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 import operator
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, get_args
@@ -10,8 +11,9 @@ from typing import TYPE_CHECKING, get_args
 import torch
 from torch import Tensor
 
-from ..data.dataset import Split, Task, is_finite
+from ..data.split import Split, Task, is_finite
 from ..errors import ShapeError, SpecError, TrainingError, unknown_name
+from .feed import FeedName
 from .history import Keep
 from .objectives import Objective
 from .stack import Tensors
@@ -61,6 +63,13 @@ def check_task(task: Task | None, target: Tensor) -> Task | None:
         kind = "need class ids, whole numbers (y.long())" if task == "classes" else "need numbers (y.float())"
         raise TrainingError(f"targets of task {task!r} {kind}; these are {target.dtype}")
     return task
+
+
+def check_feed(feed: FeedName) -> FeedName:
+    """Refuse a feed that there is not."""
+    if feed not in get_args(FeedName):
+        raise unknown_name("feed", feed, get_args(FeedName))
+    return feed
 
 
 def check_count(name: str, value: int) -> None:
@@ -133,9 +142,11 @@ def check_split(split: Split, what: str) -> Split:
         )
     if not len(split):
         raise TrainingError(f"the {what} split has no samples")
-    if not split.x.is_floating_point():
-        raise TrainingError(f"inputs must be floating point, not {split.x.dtype}; scale them first")
-    if not is_finite(split.x):
+    if not (split.x.is_floating_point() or split.x.dtype == torch.uint8):
+        raise TrainingError(
+            f"inputs must be floating point, or bytes (uint8), not {split.x.dtype}; scale them first"
+        )
+    if split.x.is_floating_point() and not is_finite(split.x):
         raise TrainingError(f"inputs of the {what} split hold NaN or infinity; clean them first")
     if split.y.is_floating_point() and not is_finite(split.y):
         raise TrainingError(f"targets of the {what} split hold NaN or infinity; clean them first")
@@ -203,6 +214,36 @@ def check_targets(
             f"targets have shape {tuple(targets.shape)}; they need {members} members × {len(split)} samples"
         )
     return targets.to(device) if targets.is_floating_point() else targets.to(device).long()
+
+
+def check_weights(
+    weights: Tensor | None,
+    split: Split | None,
+    members: int,
+    dtype: torch.dtype,
+    subsets: Sequence[Tensor] | None = None,
+) -> Tensor | None:
+    """Return weights of samples where targets are, one for each or one per member and sample, some of them above 0."""
+    if weights is None:
+        return None
+    if split is None:
+        raise TrainingError("val_weights need a validation split; pass val=")
+    checked = torch.as_tensor(weights)
+    if tuple(checked.shape) not in {(len(split),), (members, len(split))}:
+        raise ShapeError(
+            f"weights have shape {tuple(checked.shape)}; they need one for each of {len(split)} samples, or "
+            f"{members} members × {len(split)} samples"
+        )
+    checked = checked.to(split.y.device, torch.promote_types(dtype, torch.float32))
+    low, high = (float(extreme) for extreme in checked.aminmax())
+    if not (low >= 0 and math.isfinite(high)):
+        wrong = low if low < 0 else high
+        raise TrainingError(f"weights must be finite and not negative; one is {wrong:g}")
+    for member in range(members if subsets is not None or checked.dim() == 2 else 1):
+        own = checked if checked.dim() == 1 else checked[member]
+        if not bool((own if subsets is None else own[subsets[member]]).any()):
+            raise TrainingError(f"all samples of member {member} have weight 0; it would learn nothing")
+    return checked
 
 
 def check_subsets(

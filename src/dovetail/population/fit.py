@@ -15,21 +15,43 @@ from typing import TypeVar
 import torch
 from torch import Tensor, nn
 
-from ..data.dataset import Split
+from ..data.split import Split
 from ..errors import TrainingError, memory_is_full
+from .batch_norm import recompute_stacked
 from .evaluate import Evaluator
 from .history import History, Keep
 from .memory import MemberCost, evaluation_batch
 from .objectives import Objective
 from .optim import Optimizer
 from .progress import ProgressBar
-from .stack import put, take
+from .stack import Tensors, put, take
 from .step import Augment, Penalty, Stack, StepContext, TrainingStep
 
 Score = TypeVar("Score", float, Tensor)
 
 _LEAVE_BELOW = 0.8
 """Members that are done leave once the stack can shrink to this share: a smaller stack is traced anew."""
+
+
+@dataclass(frozen=True)
+class Done:
+    """Members that will not train any further, while others may.
+
+    Attributes
+    ----------
+    members : Tensor
+        Their places in the population.
+    params, buffers, masks : dict of str to Tensor
+        What is kept of them, ``[members, ...]``; masks where there are any.
+    history : History
+        The record of the fit so far, of all members.
+    """
+
+    members: Tensor
+    params: Tensors
+    buffers: Tensors
+    masks: Tensors
+    history: History
 
 
 @dataclass(frozen=True)
@@ -50,6 +72,8 @@ class FitPlan:
     penalty: Penalty | None
     augment: Augment | None
     after_step: Callable[[StepContext], None] | None
+    when_done: Callable[[Done], None] | None
+    streamed: bool
 
     def to_minimise(self, score: Score) -> Score:
         """Return a monitored score in the form in which lower is better."""
@@ -170,7 +194,7 @@ class Fit:
         self._stack, self._rows = stack, rows
         self._step = TrainingStep(
             self._network, stack, plan.train, batch_size=plan.batch_size, objective=plan.objective,
-            optimizer=plan.optimizer, penalty=plan.penalty, augment=plan.augment,
+            optimizer=plan.optimizer, penalty=plan.penalty, augment=plan.augment, streamed=plan.streamed,
         )  # fmt: skip
         batch = evaluation_batch(self._cost, len(stack), stack.device)
         self._evaluator = Evaluator(self._network, {"loss": plan.objective, **plan.metrics}, batch)
@@ -193,7 +217,12 @@ class Fit:
             if plan.val is not None:
                 stack = self._stack
                 values |= self._evaluator(
-                    stack.params, stack.buffers, plan.val, stack.per_member, stack.val_targets
+                    stack.params,
+                    stack.buffers,
+                    plan.val,
+                    stack.per_member,
+                    stack.val_targets,
+                    stack.val_weights,
                 )
             values = {name: value.cpu() for name, value in values.items()}
             # Without validation the latest epoch is the best one.
@@ -207,6 +236,7 @@ class Fit:
             self._keep(kept.nonzero().squeeze(1), epoch)
             self._keep_state(ending.nonzero().squeeze(1))
             self._history.add(epoch, self._stack.members, values, live, diverged)
+            self._report(self._rows[ending])
             bar.advance(self._step.steps_per_epoch * int(live.sum()), self._message(epoch, values, live))
 
             staying = (~done).nonzero().squeeze(1)
@@ -253,6 +283,14 @@ class Fit:
             for name, tensors in self.state.items():
                 put(tensors, rows, take(stack.state[name], places))
             self.steps[rows.to(self.steps.device)] = stack.steps[places.to(stack.device)]
+
+    def _report(self, rows: Tensor) -> None:
+        """Hand those who are done to whoever wants them."""
+        if self._plan.when_done is None or not len(rows):
+            return
+        params, buffers, masks = (take(kept, rows) for kept in (self.params, self.buffers, self.masks))
+        recompute_stacked(self._network, params, buffers, self._plan.train.x, batch_size=512)
+        self._plan.when_done(Done(self.members[rows], params, buffers, masks, self._history))
 
     def _message(self, epoch: int, values: dict[str, Tensor], live: Tensor) -> str:
         """Return the epoch and what the members score in the mean: the metrics, or the loss if there are none."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import torch
 from torch import Tensor
+
+from ..result import Result
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -16,7 +19,7 @@ Keep = Literal["best", "last"]
 
 
 @dataclass
-class History:
+class History(Result):
     """The record of a fit.
 
     Attributes
@@ -51,6 +54,20 @@ class History:
         values = {name: torch.full((epochs, members), torch.nan, dtype=torch.float64) for name in names}
         zeros = torch.zeros(members, dtype=torch.int64)
         return cls(seeds, values, zeros, zeros - 1, zeros.bool())
+
+    @classmethod
+    def joined(cls, parts: Sequence[History]) -> History:
+        """Return the record of members that were trained in several parts, one after the other."""
+        if len(parts) == 1:
+            return parts[0]
+        return cls(
+            tuple(seed for part in parts for seed in part.seeds),
+            {name: torch.cat([part.values[name] for part in parts], 1) for name in parts[0].values},
+            torch.cat([part.epochs for part in parts]),
+            torch.cat([part.kept_epoch for part in parts]),
+            torch.cat([part.diverged for part in parts]),
+            sum(part.seconds for part in parts),
+        )
 
     def add(
         self, epoch: int, members: Tensor, values: dict[str, Tensor], live: Tensor, diverged: Tensor

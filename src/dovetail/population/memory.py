@@ -8,10 +8,15 @@ the network itself.
 On a GPU the limit is its free memory. On a CPU it is `CPU_WORKING_SET`: larger stacks no longer get faster,
 and past the caches they get slower (docs/performance.md). There all numbers depend on the network alone, not on how
 many members there are: the last bits of a product may depend on how many samples it is over.
+
+Inputs are held on the device where they take up to `_GPU_DATA` of what is free there, else streamed (`feed`). On a CPU
+they stay where they are; from `_CPU_DATA` of the machine's memory on, a mapped file is read from the disk again and
+again, and a thread that reads ahead pays.
 """
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 
 import torch
@@ -26,6 +31,8 @@ CPU_WORKING_SET = 128 * 2**20
 """Bytes that a stack may occupy while it trains on a CPU."""
 
 _GPU_SHARE = 0.8
+_GPU_DATA = 0.4
+_CPU_DATA = 0.5
 _GPU_EVALUATION = 2 * 2**30
 _CPU_EVALUATION = 64 * 2**20
 _CPU_EVALUATION_MOST = 512 * 2**20
@@ -93,6 +100,14 @@ def storage_for(params: int, device: torch.device) -> torch.device:
     return torch.device("cpu") if crowded else device
 
 
+def can_hold(x: Tensor, device: torch.device) -> bool:
+    """Return whether to hold inputs where training is, rather than to stream them there."""
+    size = x.numel() * x.element_size()
+    if device.type == "cuda":
+        return x.device == device or size <= _GPU_DATA * free_memory(device)
+    return size <= _CPU_DATA * _main_memory()
+
+
 def members_at_once(cost: MemberCost, batch_size: int, optimizer_tensors: int, device: torch.device) -> int:
     """Return how many members to train together on a device (at least one)."""
     budget = int(free_memory(device) * _GPU_SHARE) if device.type == "cuda" else CPU_WORKING_SET
@@ -113,6 +128,13 @@ def evaluation_batch(cost: MemberCost, members: int, device: torch.device) -> in
 def evaluated_at_once(cost: MemberCost, device: torch.device) -> int:
     """Return how many members to evaluate together: as many as would train together in a usual setting."""
     return members_at_once(cost, 64, 0 if device.type == "cuda" else 2, device)
+
+
+def _main_memory() -> float:
+    """Return the bytes of the machine's memory, infinity where the system does not tell."""
+    if not {"SC_PAGE_SIZE", "SC_PHYS_PAGES"} <= set(getattr(os, "sysconf_names", ())):
+        return float("inf")
+    return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
 
 
 def free_memory(gpu: torch.device) -> int:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 import torch.nn.functional as F
 from torch import Tensor
 
-from ..data.dataset import Task
+from ..data.split import Task
 from ..errors import TrainingError
 
 Objective = Callable[..., Tensor]

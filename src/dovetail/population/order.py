@@ -115,6 +115,12 @@ class Order:
         """Whether all members see the same batches."""
         return len(self._keys) == 1 and self._subsets is None
 
+    def for_members(self, of_orders: Tensor) -> Tensor:
+        """Return what orders have, ``[orders, ...]``, by member; ``[...]`` if all members share one order."""
+        if self.shared:
+            return of_orders.squeeze(0)
+        return of_orders if self.of_member is None else of_orders[self.of_member]
+
     def epoch(self, epoch: int) -> list[Batches]:
         """Return the epoch's batches: the full ones, then the smaller last one if there is one."""
         if self._subsets is not None:

@@ -10,13 +10,15 @@ from typing import Self
 import torch
 from torch import Tensor, nn
 
-from ..data.dataset import Dataset, Split, Task
+from ..data.dataset import Dataset
+from ..data.split import Split, Task
 from ..errors import ShapeError, TrainingError, unknown_name
 from ..prune import apply_masks_, rewind
 from .batch_norm import has_batch_norm, recompute_stacked
 from .checks import (
     check_count,
     check_device,
+    check_feed,
     check_fit,
     check_fits_outputs,
     check_masks,
@@ -28,12 +30,15 @@ from .checks import (
     check_subsets,
     check_targets,
     check_task,
+    check_weights,
 )
 from .evaluate import Evaluator, Scores, predict
-from .fit import Fit, FitPlan, fit_in_parts
+from .feed import FeedName
+from .fit import Done, Fit, FitPlan, fit_in_parts
 from .history import History, Keep
 from .memory import (
     MemberCost,
+    can_hold,
     evaluated_at_once,
     evaluation_batch,
     measure_cost,
@@ -225,6 +230,8 @@ class Population:
         targets: Tensor | None = None,
         val_targets: Tensor | None = None,
         subsets: Sequence[Tensor] | None = None,
+        weights: Tensor | None = None,
+        val_weights: Tensor | None = None,
         metrics: Mapping[str, Objective] | None = None,
         monitor: str = "loss",
         keep: Keep = "best",
@@ -233,8 +240,10 @@ class Population:
         penalty: Penalty | None = None,
         augment: Augment | None = None,
         after_step: Callable[[StepContext], None] | None = None,
+        when_done: Callable[[Done], None] | None = None,
         stream: int = 0,
         at_once: int | None = None,
+        feed: FeedName | None = None,
         progress: bool | str = True,
     ) -> History:
         """Train all members from their present weights, with a fresh optimizer unless told otherwise.
@@ -273,6 +282,11 @@ class Population:
         subsets : sequence of Tensor, optional
             The indices of the training samples that each member may see. A member whose subset is smaller
             takes fewer steps in an epoch.
+        weights, val_weights : Tensor, optional
+            How much each sample counts in the loss of training and of validation: ``[samples]``, or ``[members,
+            samples]``. A sample of weight 2 counts as if it were twice in its batch, whose loss is Σ w·loss / Σ w; a
+            member skips a batch of nothing but weights 0. Metrics, and the statistics of batch norm, count every
+            sample once.
         metrics : mapping, optional
             More functions to record on ``val``, called like the objective; NaN marks samples not counted. By
             default the accuracy where targets are classes or bits.
@@ -291,10 +305,18 @@ class Population:
             example.
         after_step : callable, optional
             Called with a `StepContext` after every step; may change the parameters in place and set masks.
+        when_done : callable, optional
+            Called with `Done` whenever members have trained for the last time, with what is kept of them: the others
+            may take hours yet. Where memory turns out to be too small, members train again, and are handed over again.
         stream : int
             Which random stream of the seeds to use; give each round of a procedure its own.
         at_once : int, optional
             How many members to train together; by default as many as the device does well with.
+        feed : {"held", "streamed"}, optional
+            Hold all training inputs on the device, or let a thread bring them there, some steps ahead, from main memory
+            or a file mapped into it. The result is the same. By default held if they fit (`memory` has the rule).
+            Inputs keep the type in which they are stored (float16 or bytes, say); each batch is turned into the
+            type of the weights.
         progress : bool or str
             Show a progress bar (on terminals only); a text is its title.
 
@@ -324,17 +346,21 @@ class Population:
             known = train.task if targets is None else None
             val = train.val if val is None else val
             train = train.train
-        train = self._on_device(train, "training")
-        val = None if val is None else self._on_device(val, "validation")
+        check_split(train, "training")
+        held = can_hold(train.x, self.device) if feed is None else check_feed(feed) == "held"
+        train = self._placed(train, held=held)
+        val = None if val is None else self._placed(check_split(val, "validation"))
         task = check_task(task, train.y if targets is None else targets) or task_of(
             train.y if targets is None else targets, known
         )
         plan = FitPlan(
             train, val, epochs, batch_size, objective or OBJECTIVES[task], optimizer or Adam(),
-            _metrics_for(task, metrics), monitor, keep, patience, goal, penalty, augment, after_step,
+            _metrics_for(task, metrics), monitor, keep, patience, goal, penalty, augment, after_step, when_done,
+            not held,
         )  # fmt: skip
         check_fit(plan, batch_norm=has_batch_norm(self._network), subsets=subsets)
         check_per_member({"the objective": plan.objective, **plan.metrics}, per_member or {}, penalty)
+        own_subsets = check_subsets(subsets, len(train), len(self), self.device)
         everyone = Stack(
             torch.arange(len(self)),
             member_keys(self.seeds, stream, self.device),
@@ -345,7 +371,9 @@ class Population:
             check_member_values(per_member or {}, len(self), self.device),
             check_targets(targets, train, len(self), self.device),
             check_targets(val_targets, val, len(self), self.device),
-            check_subsets(subsets, len(train), len(self), self.device),
+            own_subsets,
+            check_weights(weights, train, len(self), self.dtype, own_subsets),
+            check_weights(val_weights, val, len(self), self.dtype),
         )
         if optimizer_state is not None:
             optimizer_state.begin(plan.optimizer, self.params)
@@ -359,7 +387,7 @@ class Population:
                 check_fits_outputs(used.y if own_targets is None else own_targets.flatten(0, 1), cost.outputs)
         if at_once is not None:
             check_count("at_once", at_once)
-        at_once = at_once or members_at_once(cost, batch_size, len(plan.optimizer.state_names), self.device)
+        at_once = at_once or self.trained_at_once(train.x, batch_size=batch_size, optimizer=plan.optimizer)
         names = ["train_loss"] + ([] if val is None else ["loss", *plan.metrics])
         history = History.empty(self.seeds, epochs, names)
         masked_before = set(self.masks)
@@ -378,9 +406,13 @@ class Population:
         history.seconds = time.perf_counter() - begun
         return history
 
+    def trained_at_once(self, x: Tensor, *, batch_size: int = 64, optimizer: Optimizer | None = None) -> int:
+        """Return how many members `fit` trains together by default: as many as the device does well with."""
+        tensors = len((optimizer or Adam()).state_names)
+        return members_at_once(self._cost(x), batch_size, tensors, self.device)
+
     def __call__(self, x: Tensor) -> Tensor:
         """Return every member's outputs for the same inputs, ``[members, samples, outputs]``."""
-        x = x.to(self.device, self.dtype)
         cost = self._cost(x)
         batch = evaluation_batch(cost, len(self), self.device)
         parts = self._parts(cost, batch)
@@ -423,7 +455,7 @@ class Population:
         >>> list(population.evaluate(data.test).values)
         ['loss', 'accuracy']
         """
-        split = self._on_device(split, "given")
+        split = self._placed(check_split(split, "given"))
         task = check_task(task, split.y) or task_of(split.y, self.task)
         functions = {"loss": objective or OBJECTIVES[task], **_metrics_for(task, metrics)}
         check_per_member(functions, per_member or {})
@@ -441,7 +473,6 @@ class Population:
 
     def recompute_batch_norm(self, x: Tensor, *, batch_size: int = 512) -> Self:
         """Recompute every member's batch-norm statistics from the same inputs (`recompute_batch_norm`)."""
-        x = x.to(self.device, self.dtype)
         for members, params, buffers in self._parts(self._cost(x), batch_size):
             recompute_stacked(self._network, params, buffers, x, batch_size)
             if self.storage_device != self.device:
@@ -486,12 +517,14 @@ class Population:
 
     def _cost(self, x: Tensor) -> MemberCost:
         if x.shape[1:] not in self._costs:
-            self._costs[x.shape[1:]] = measure_cost(self._example(), x[:1].cpu())
+            self._costs[x.shape[1:]] = measure_cost(self._example(), x[:1].to("cpu", self.dtype))
         return self._costs[x.shape[1:]]
 
-    def _on_device(self, split: Split, what: str) -> Split:
-        x, y = check_split(split, what).to(self.device, self.dtype)
-        return Split(x, y if y.is_floating_point() else y.long())
+    def _placed(self, split: Split, *, held: bool | None = None) -> Split:
+        """Return a split with its targets on the device, its inputs too if they are held, in the type they have."""
+        held = can_hold(split.x, self.device) if held is None else held
+        y = split.y.to(self.device, self.dtype if split.y.is_floating_point() else torch.int64)
+        return Split(split.x.to(self.device) if held else split.x.cpu(), y)
 
 
 def _metrics_for(task: Task, metrics: Mapping[str, Objective] | None) -> Mapping[str, Objective]:

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor, nn
 
-from ..data.dataset import Split
+from ..data.split import Split
 from .checks import check_masks
+from .feed import feed_of
 from .forward import Forward, over_members
 from .objectives import Objective, one_per_sample, per_member_names, with_per_member
 from .optim import Optimizer, UpdateTensors, clear_masked_, mask_patterns, update_rule
@@ -40,6 +41,8 @@ class Stack:
         Their tensors, and those of the optimizer by its `state_names`.
     per_member, targets, val_targets, subsets
         What was given for each member, as in `Population.fit`.
+    weights, val_weights : Tensor or None
+        Weights of samples: ``[samples]`` for all members alike, or ``[members, samples]``.
     steps : Tensor
         How many steps each has taken.
     """
@@ -54,6 +57,8 @@ class Stack:
     targets: Tensor | None = None
     val_targets: Tensor | None = None
     subsets: list[Tensor] | None = None
+    weights: Tensor | None = None
+    val_weights: Tensor | None = None
     state: dict[str, Tensors] = field(default_factory=dict)
     steps: Tensor = field(init=False)
 
@@ -82,10 +87,16 @@ class Stack:
             targets=None if self.targets is None else self.targets[on_device],
             val_targets=None if self.val_targets is None else self.val_targets[on_device],
             subsets=None if self.subsets is None else [self.subsets[row] for row in rows.tolist()],
+            weights=_of_members(self.weights, on_device),
+            val_weights=_of_members(self.val_weights, on_device),
             state={name: take(tensors, rows, self.device) for name, tensors in self.state.items()},
         )
         chosen.steps = self.steps[on_device]
         return chosen
+
+
+def _of_members(weights: Tensor | None, rows: Tensor) -> Tensor | None:
+    return weights if weights is None or weights.dim() == 1 else weights[rows]
 
 
 @dataclass(frozen=True)
@@ -144,9 +155,11 @@ class TrainingStep:
     stack : Stack
         The members; their parameters, buffers and optimizer's tensors are changed in place.
     train : Split
-        Training data, on the device.
+        Training data: targets on the device, inputs there too unless they are streamed.
     batch_size, objective, optimizer, penalty, augment
         As in `Population.fit`.
+    streamed : bool
+        Whether inputs are brought to the device step by step.
 
     Attributes
     ----------
@@ -165,12 +178,19 @@ class TrainingStep:
         optimizer: Optimizer,
         penalty: Penalty | None = None,
         augment: Augment | None = None,
+        streamed: bool = False,
     ) -> None:
         self._forward, self._stack, self._train = Forward(network, "train"), stack, train
+        self._dtype = next(iter(stack.params.values())).dtype
         self._objective = with_per_member(objective, stack.per_member)
         self._penalty, self._augment = penalty, augment
         self._penalty_takes = [] if penalty is None else per_member_names(penalty, stack.per_member)
         self._order = Order(stack.keys, len(train), batch_size, stack.subsets)
+        self._feed = feed_of(train.x, self._order, stack.device, streamed=streamed)
+        self._weighted = stack.subsets is not None or stack.weights is not None
+        self._skips = stack.subsets is not None or (
+            stack.weights is not None and not bool(stack.weights.all())
+        )
         self.patterns = mask_patterns(stack.masks, stack.params)
         names = list(stack.params)
         tensors = UpdateTensors(
@@ -180,7 +200,7 @@ class TrainingStep:
             stack.steps,
             stack.sizes,
         )
-        self._update = update_rule(optimizer, tensors, skipping=stack.subsets is not None)
+        self._update = update_rule(optimizer, tensors, skipping=self._skips)
         self._gradients = traced(self._loss_and_gradients)
         self._sizes: dict[int, _BatchSize] = {}
         self._pool = torch.cuda.graph_pool_handle() if stack.device.type == "cuda" else None
@@ -200,16 +220,17 @@ class TrainingStep:
         for batches in self._order.epoch(epoch):
             size = self._batch_size(batches)
             self._cursor.zero_()
-            for _ in range(batches.steps):
+            for _ in self._feed.steps(batches):
                 size.step()
                 if after_step is not None:
                     after_step()
-            if batches.weight is None:
+            if not self._weighted:
                 self._count.add_(batches.steps * batches.index.shape[2])
         return self._loss_sum / self._count
 
     def close(self) -> None:
         """Give captured graphs and their memory back now; they hold this object, and it holds them."""
+        self._feed.close()
         self._sizes.clear()
         self.__dict__.pop("_gradients", None)
 
@@ -236,33 +257,40 @@ class TrainingStep:
             self._update.step(gradients, None)
             self._loss_sum.add_(loss, alpha=size.index.shape[2])
         else:
-            samples = weight.sum(1)
-            self._update.step(gradients, samples > 0)
-            self._loss_sum.add_(loss * samples)
-            self._count.add_(samples)
+            total = weight.sum(1)
+            self._update.step(gradients, total > 0 if self._skips else None)
+            self._loss_sum.add_(loss * total)
+            self._count.add_(total)
         self._cursor.add_(1)
 
     def _batch(self, size: _BatchSize) -> tuple[Tensor, Tensor, Tensor | None]:
         """Gather this step's inputs and targets: per member, or one batch for all who share it."""
         stack = self._stack
-        index = size.index.index_select(0, self._cursor).squeeze(0)
-        if self._order.shared:
-            index = index.squeeze(0)
-        elif self._order.of_member is not None:
-            index = index[self._order.of_member]
-        x = self._train.x[index]
+        index = self._order.for_members(size.index.index_select(0, self._cursor).squeeze(0))
+        x = self._feed.inputs(index, self._cursor).to(self._dtype)
         if self._augment is not None:
             if self._order.shared:
                 x = x.expand(len(stack), *x.shape)
             x = self._augment(x, Noise(keys_at(stack.keys, stack.steps + _AUGMENT_CLOCK)))
-        if stack.targets is None:
-            y = self._train.y[index]
-        elif self._order.shared:
-            y = stack.targets[:, index]
-        else:
-            y = stack.targets[torch.arange(len(stack), device=stack.device).unsqueeze(1), index]
-        weight = None if size.weight is None else size.weight.index_select(0, self._cursor).squeeze(0)
-        return x, y, weight
+        y = self._train.y[index] if stack.targets is None else self._own(stack.targets, index)
+        return x, y, self._weight(size, index) if self._weighted else None
+
+    def _own(self, of_members: Tensor, index: Tensor) -> Tensor:
+        """Gather what each member has of its own, ``[members, samples, ...]``, for the samples of this step."""
+        if self._order.shared:
+            return of_members[:, index]
+        return of_members[torch.arange(len(of_members), device=index.device).unsqueeze(1), index]
+
+    def _weight(self, size: _BatchSize, index: Tensor) -> Tensor:
+        """Return how much each sample of this step counts, ``[members, batch]``: a fill nothing."""
+        counts, weights = size.weight, self._stack.weights
+        filled = None if counts is None else counts.index_select(0, self._cursor).squeeze(0)
+        if weights is None:
+            assert filled is not None
+            return filled
+        own = weights[index] if weights.dim() == 1 else self._own(weights, index)
+        own = own.expand(len(self._stack), -1)
+        return own if filled is None else own * filled
 
     def _loss_and_gradients(
         self,
@@ -287,7 +315,10 @@ class TrainingStep:
             losses = one_per_sample(self._objective(logits, y, per_member), len(logits), "the objective")
             if weight is None:
                 return losses.mean()
-            return torch.where(weight > 0, losses, 0).sum() / weight.sum().clamp(min=1)
+            # Chosen, not only multiplied: a loss that does not count may be NaN. Nothing by nothing is nothing.
+            total = weight.sum()
+            counted = torch.where(weight > 0, losses, 0) * weight
+            return counted.sum() / torch.where(total > 0, total, 1)
 
         own_x = 0 if self._augment is not None or not self._order.shared else None
         own_y = 0 if self._stack.targets is not None or not self._order.shared else None
