@@ -133,7 +133,7 @@ def test_noise_in_the_merging_is_noticed(monkeypatch: pytest.MonkeyPatch) -> Non
     def noisy(packed: Sequence[Mapping[str, Packed]]) -> State:
         return {name: tensor + 1e-6 * torch.rand(()) for name, tensor in add_packed(packed).items()}
 
-    monkeypatch.setattr("dovetail.specialists.part.add_packed", noisy)
+    monkeypatch.setattr("dovetail.specialists.composite.add_packed", noisy)
     whole = team[0] + team[1] + team[2]
     assert (whole - team[1]) + team[1] != whole
     assert not audit_drop(whole, 1, DATA, progress=False).same_as_never_added

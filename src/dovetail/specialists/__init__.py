@@ -2,8 +2,9 @@
 
 `train_specialists` makes them; `Specialist` and `Composite`, the two kinds of `Part`, are what one works with;
 `compose` puts together, `open_file` reads back. From the bottom up: `blueprint` (what parts share), `merge` (ways to
-merge, pure functions), `evaluate` (the one path that scores), `part` (specialists, composites and adding them), then
-what is made of them: `composing`, `files`, `train`, and the measures `paths`, `curve` and `audit`.
+merge, pure functions), `evaluate` (the one path that scores), `answers` and `threshold` (what a part says, and when it
+does not), `part`, `composite` and `specialist`, then what is made of them: `composing`,
+`files`, `train`, and the measures `paths`, `curve` and `audit`.
 """
 
 from __future__ import annotations
@@ -13,22 +14,28 @@ from typing import TYPE_CHECKING
 from ..lazy import lazy_names
 
 if TYPE_CHECKING:
+    from .answers import UNDECIDED, Answers
     from .audit import DropAudit, audit_drop, hidden_activations, probe_accuracy
     from .blueprint import Blueprint
     from .class_sets import disjoint_pairs
     from .composing import Compatibility, compatibility, compose
+    from .composite import Composite
     from .curve import MergeCurve, merge_curve
     from .evaluate import Score, evaluate_all
     from .files import open_file
     from .manifest import Provenance
     from .merge import add_weights, mix_logits, scale_weights, ties_weights
     from .objectives import max_entropy, quasi_max_entropy, rewarded_cross_entropy
-    from .part import Composite, Part, Specialist
+    from .part import Part
     from .paths import Connectivity, connectivity, incremental_connectivity
     from .settings import TrainingSettings
+    from .specialist import Specialist
+    from .threshold import Threshold
     from .train import Team, train_specialists
 
 __all__ = [
+    "UNDECIDED",
+    "Answers",
     "Blueprint",
     "Compatibility",
     "Composite",
@@ -40,6 +47,7 @@ __all__ = [
     "Score",
     "Specialist",
     "Team",
+    "Threshold",
     "TrainingSettings",
     "add_weights",
     "audit_drop",
@@ -66,19 +74,23 @@ __all__ = [
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
+        "answers": ["UNDECIDED", "Answers"],
         "audit": ["DropAudit", "audit_drop", "hidden_activations", "probe_accuracy"],
         "blueprint": ["Blueprint"],
         "class_sets": ["disjoint_pairs"],
         "composing": ["Compatibility", "compatibility", "compose"],
+        "composite": ["Composite"],
         "curve": ["MergeCurve", "merge_curve"],
         "evaluate": ["Score", "evaluate_all"],
         "files": ["open_file"],
         "manifest": ["Provenance"],
         "merge": ["add_weights", "mix_logits", "scale_weights", "ties_weights"],
         "objectives": ["max_entropy", "quasi_max_entropy", "rewarded_cross_entropy"],
-        "part": ["Composite", "Part", "Specialist"],
+        "part": ["Part"],
+        "specialist": ["Specialist"],
         "paths": ["Connectivity", "connectivity", "incremental_connectivity"],
         "settings": ["TrainingSettings"],
+        "threshold": ["Threshold"],
         "train": ["Team", "train_specialists"],
     },
 )

@@ -5,7 +5,7 @@ The composite is measured before and after, at its outputs and by a linear probe
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -13,18 +13,22 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import torch
 from torch import Tensor, nn
 
-from ..data.dataset import Dataset, Split
+from ..data.dataset import Dataset
+from ..data.split import Split
 from ..errors import DataError
+from ..markup import excerpt_html, text_html
 from ..nets import build_net
 from ..population import Adam, Population
+from ..result import Result, plain
 from ..threads import one_blas_thread
 from .blueprint import Tempered
 from .class_sets import ClassName, ClassSet, class_sets, named, one_hot_sets
+from .composite import Composite, compose_quietly
 from .evaluate import Score, run_network, score_logits
 from .objectives import rewarded_cross_entropy
-from .part import Composite, Specialist, compose_quietly
 from .plots import plot_probes
 from .settings import TrainingSettings
+from .specialist import Specialist
 from .train import train_specialists
 
 if TYPE_CHECKING:
@@ -38,7 +42,7 @@ UNTRAINED, RAW = "untrained network", "raw inputs"
 
 
 @dataclass(frozen=True, eq=False)
-class DropAudit:
+class DropAudit(Result):
     """What is left of a class, or several, after their specialists were taken out.
 
     Attributes
@@ -118,10 +122,9 @@ class DropAudit:
 
     def to_dict(self) -> dict[str, object]:
         """Return everything as plain values, ready for JSON."""
-        table = self.to_frame()
         return {
             "dropped": list(self.dropped),
-            "networks": table.astype(object).where(table.notna(), None).to_dict("records"),
+            "networks": plain(self.to_frame().to_dict("records")),
             "same_as_never_added": self.same_as_never_added,
             "finding": self.finding,
         }
@@ -129,6 +132,11 @@ class DropAudit:
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw what the probe reads from each network."""
         return plot_probes(self, ax)
+
+    def _html_pieces(self) -> Iterable[str]:
+        yield text_html(f"What is left of class {self.names}")
+        yield excerpt_html(self.to_frame())
+        yield text_html(self.finding)
 
 
 def audit_drop(

@@ -11,10 +11,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
-from ..data.dataset import is_finite
+from ..data.preparation import Preparation
+from ..data.preparation.numbers import as_array
+from ..data.split import Split, is_finite
 from ..errors import DataError, ShapeError
 from ..nets import NetBuilder, NetSpec, net_builder
 
@@ -36,6 +39,8 @@ class Blueprint:
         What each output stands for.
     temperature : float
         What logits are divided by, in training and afterwards.
+    preparation : Preparation or None
+        What turns raw samples into inputs, for data of one's own.
 
     Examples
     --------
@@ -48,11 +53,13 @@ class Blueprint:
     input_shape: tuple[int, ...]
     classes: tuple[str, ...]
     temperature: float
+    preparation: Preparation | None = None
 
     @property
     def text(self) -> str:
         """All of it as text, the same in every version of the library."""
-        return json.dumps([str(self.net), self.input_shape, self.classes, self.temperature])
+        prepared = [] if self.preparation is None else [self.preparation.digest]
+        return json.dumps([str(self.net), self.input_shape, self.classes, self.temperature, *prepared])
 
     @property
     def builder(self) -> NetBuilder:
@@ -81,6 +88,22 @@ class Blueprint:
                 "inputs hold no sample" if not len(x) else "inputs hold NaN or infinity; clean them first"
             )
         return x
+
+    def prepared(self, samples: object) -> Tensor:
+        """Return samples as inputs of a network: those of a split as they are, all others as raw ones.
+
+        Raises
+        ------
+        DataError
+            When they are not like those that networks of this blueprint were trained on.
+        """
+        if isinstance(samples, Split):
+            return self.check_inputs(samples.x)
+        if self.preparation is not None:
+            return self.check_inputs(self.preparation(samples))
+        if not isinstance(samples, Tensor):
+            samples = torch.from_numpy(as_array(samples).astype(np.float32, copy=False))
+        return self.check_inputs(samples)
 
     def check_shape(self, x: Tensor) -> None:
         """Refuse samples of another shape."""

@@ -11,12 +11,15 @@ from torch import Tensor
 
 from ..errors import CompatibilityWarning, ShapeError, SpecError
 from ..graph.chain import layer_chain
+from ..result import Result
 from .blueprint import State
 from .class_sets import one_hot_sets
+from .composite import Composite, compose_quietly
 from .evaluate import outputs_of
 from .fitting import check_fit, in_own_slots
 from .merge import Method, some_of
-from .part import Composite, Part, Specialist, compose_quietly
+from .part import Part
+from .specialist import Specialist
 
 
 def compose(
@@ -129,7 +132,7 @@ LOW_SEPARATION, LOW_AGREEMENT = 0.5, 0.9
 
 
 @dataclass(frozen=True)
-class Compatibility:
+class Compatibility(Result):
     """How little specialists get in each other's way.
 
     Attributes

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from ..data.dataset import Split
+from ..data.split import Split
 from ..errors import MisfitError, SpecError
+from ..result import Result
+from .composite import Composite, compose_quietly
 from .evaluate import evaluate_all
 from .merge import Method
-from .part import Composite, Specialist, compose_quietly
 from .plots import plot_merge_curve
+from .specialist import Specialist
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class MergeCurve:
+class MergeCurve(Result):
     """Scores after each step of merges in several orders.
 
     Attributes

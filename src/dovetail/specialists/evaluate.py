@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, nn
 
-from ..data.dataset import Split, is_finite
+from ..data.split import Split, is_finite
 from ..errors import DataError, ShapeError
 from ..io.fields import nan_to_null
+from ..markup import excerpt_html, matrix_html, text_html
 from ..population.checks import check_device, check_split
+from ..result import Result
+from .answers import is_decided
 from .class_sets import named, one_hot_sets
 from .objectives import max_entropy_of, prediction_entropy
 from .plots import plot_confusion
+from .threshold import DEFAULT_CONFIDENCE, Threshold
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,7 +32,7 @@ CALIBRATION_BINS = 15
 
 
 @dataclass(frozen=True, eq=False)
-class Score:
+class Score(Result):
     """What a network with rewarded classes R, a subset of all classes C, scored on a split.
 
     Attributes
@@ -59,6 +63,15 @@ class Score:
     reliability : Tensor
         What the calibration error is made of, ``[bins, 3]``: samples of R by confidence, their mean confidence,
         and the share of them that are right (NaN in empty bins).
+    coverage : float
+        Share of samples of R that it answers; the others it leaves undecided (see `Part.answers`).
+    decided_accuracy : float
+        Share of right answers among those, over the classes it knows; NaN if it answers none.
+    refused : float or None
+        Share of samples of other classes that it leaves undecided. None when there are no such samples.
+    unknown_auroc : float or None
+        How well its confidence tells samples of R from those of other classes: the probability that it is surer of one
+        of R than of another. None when there are no such samples.
     """
 
     classes: tuple[str, ...]
@@ -73,12 +86,17 @@ class Score:
     class_entropy: Tensor
     leakage: Tensor
     reliability: Tensor
+    coverage: float
+    decided_accuracy: float
+    refused: float | None
+    unknown_auroc: float | None
 
     def __repr__(self) -> str:
         entropy = f"undefined, {self.no_entropy}" if self.entropy is None else f"{self.entropy:.3f}"
+        unknown = "" if self.unknown_auroc is None else f", unknown AUROC {self.unknown_auroc:.3f}"
         return (
             f"Score(rewarded accuracy {self.rewarded_accuracy:.4f}, entropy {entropy}, "
-            f"calibration error {self.calibration_error:.3f}, {self.samples:,} samples, "
+            f"calibration error {self.calibration_error:.3f}{unknown}, {self.samples:,} samples, "
             f"R = {{{named(self.rewarded, self.classes)}}})"
         )
 
@@ -87,6 +105,19 @@ class Score:
         """Why there is no entropy, where there is none."""
         everything = len(self.rewarded) == len(self.classes)
         return "all classes are rewarded" if everything else "there are no samples of other classes"
+
+    @property
+    def answered(self) -> str:
+        """How often it answers, and how rightly, in words."""
+        text = f"it answers {self.coverage:.1%} of the samples of classes that it knows"
+        if self.coverage:
+            text += f", {self.decided_accuracy:.1%} of these rightly"
+        if self.refused is not None:
+            text += (
+                f", and leaves {self.refused:.1%} of all others undecided (its confidence tells the two apart with "
+                f"AUROC {self.unknown_auroc:.3f})"
+            )
+        return text
 
     @property
     def per_class(self) -> pd.DataFrame:
@@ -118,8 +149,24 @@ class Score:
             "class_entropy": self.class_entropy.tolist(),
             "leakage": self.leakage.tolist(),
             "reliability": self.reliability.tolist(),
+            "coverage": self.coverage,
+            "decided_accuracy": self.decided_accuracy,
+            "refused": self.refused,
+            "unknown_auroc": self.unknown_auroc,
         }
         return {name: nan_to_null(value) for name, value in values.items()}
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return `per_class`."""
+        return self.per_class
+
+    def _html_pieces(self) -> Iterable[str]:
+        import pandas as pd
+
+        yield text_html(f"{self!r}\n{self.answered}")
+        names = list(self.classes)
+        yield matrix_html(pd.DataFrame(self.confusion.tolist(), pd.Index(names, name="class"), names))
+        yield excerpt_html(self.per_class)
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the confusion matrix; rewarded classes are marked."""
@@ -154,15 +201,26 @@ def evaluate_all(
     for part in parts:
         if part.classes != classes:
             raise ShapeError(f"{part!r} has other classes than {parts[0]!r}; measure them apart")
+    check_class_ids(parts[0], split)
+    logits = _outputs(parts, split.x, device)
+    return score_logits(
+        logits,
+        split.y.to(logits.device),
+        [part.rewarded for part in parts],
+        classes,
+        thresholds=[part.threshold for part in parts],
+    )
+
+
+def check_class_ids(part: Part, split: Split) -> None:
+    """Refuse a split whose targets are no ids of a part's classes."""
     if check_split(split, "given").y.is_floating_point() or split.y.dim() != 1:
         raise DataError("specialists are measured on class ids, one per sample; this split has other targets")
     low, high = (int(extreme) for extreme in split.y.aminmax())
-    if low < 0 or high >= len(classes):
+    if low < 0 or high >= len(part.classes):
         raise DataError(
-            f"class ids {low} to {high} in the split, but {parts[0]!r} has {len(classes)} classes"
+            f"class ids {low} to {high} in the split, but {part!r} has {len(part.classes)} classes"
         )
-    logits = _outputs(parts, split.x, device)
-    return score_logits(logits, split.y.to(logits.device), [part.rewarded for part in parts], classes)
 
 
 def outputs_of(parts: Sequence[Part], x: Tensor, *, device: torch.device | str | None = None) -> Tensor:
@@ -192,7 +250,12 @@ def run_network(network: nn.Module, x: Tensor, *, batch_size: int = 1024) -> Ten
 
 
 def score_logits(
-    logits: Tensor, target: Tensor, rewarded: Sequence[Sequence[int]], classes: Sequence[str]
+    logits: Tensor,
+    target: Tensor,
+    rewarded: Sequence[Sequence[int]],
+    classes: Sequence[str],
+    *,
+    thresholds: Sequence[Threshold | None] | None = None,
 ) -> list[Score]:
     """Score many networks on the same samples.
 
@@ -206,6 +269,9 @@ def score_logits(
         Each network's rewarded class ids.
     classes : sequence of str
         Names of all classes.
+    thresholds : sequence of Threshold or None, optional
+        How sure each network must be to answer; by default it answers where its largest output is of a class that it
+        knows.
 
     Examples
     --------
@@ -238,6 +304,12 @@ def score_logits(
     confusions = confusions.reshape(-1, outputs, outputs).cpu()
     leakage = torch.where(membership.cpu(), torch.nan, leakage)
     numbers = torch.stack([losses, inside, outside, errors.to(losses)], 1).tolist()
+    answered = [
+        _answering(logits[row], target, ids, threshold, is_rewarded[row])
+        for row, (ids, threshold) in enumerate(
+            zip(rewarded, thresholds or [None] * len(rewarded), strict=True)
+        )
+    ]
     return [
         Score(
             tuple(classes),
@@ -252,11 +324,45 @@ def score_logits(
             entropies[row],
             leakage[row],
             bins[row],
+            *answered[row],
         )
         for row, (ids, (loss, right_share, open_entropy, error)) in enumerate(
             zip(rewarded, numbers, strict=True)
         )
     ]
+
+
+def _answering(
+    logits: Tensor, target: Tensor, rewarded: Sequence[int], threshold: Threshold | None, known: Tensor
+) -> tuple[float, float, float | None, float | None]:
+    """Return coverage, accuracy where it answers, the share of unknown samples refused, and AUROC for them."""
+    confidence = DEFAULT_CONFIDENCE if threshold is None else threshold.confidence
+    least = None if threshold is None else threshold.value()
+    sure, decided = is_decided(logits, rewarded, confidence, least)
+    ids = torch.tensor(list(rewarded), device=target.device)
+    right = ids[logits[:, ids].argmax(1)] == target
+    answered = known & decided
+    coverage = float(decided[known].double().mean())
+    accuracy = float(right[answered].double().mean())
+    if bool(known.all()):
+        return coverage, accuracy, None, None
+    refused = float((~decided[~known]).double().mean())
+    return coverage, accuracy, refused, auroc(sure[known], sure[~known])
+
+
+def auroc(above: Tensor, below: Tensor) -> float:
+    """Return the probability that one of the first numbers is above one of the others; ties count half.
+
+    Examples
+    --------
+    >>> auroc(torch.tensor([0.9, 0.5]), torch.tensor([0.5, 0.1]))
+    0.875
+    """
+    if not len(above) or not len(below):
+        return math.nan
+    ordered = below.sort().values
+    ranks = torch.searchsorted(ordered, above) + torch.searchsorted(ordered, above, right=True)
+    return float(ranks.double().mean() / (2 * len(below)))
 
 
 def reliability(confidence: Tensor, right: Tensor, counted: Tensor, bins: int = CALIBRATION_BINS) -> Tensor:

@@ -17,14 +17,16 @@ import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
-from ..data.dataset import Dataset, is_finite
+from ..data.dataset import Dataset
+from ..data.split import is_finite
 from ..errors import DovetailError, FileFormatError
 from ..io.header import KEY
 from .blueprint import Blueprint, Packed, State
 from .class_sets import ClassSet
+from .composite import Composite
 from .manifest import Manifest, read_manifest
-from .part import Composite, Specialist
 from .settings import TrainingSettings
+from .specialist import Specialist
 
 Read = TypeVar("Read")
 
@@ -100,7 +102,13 @@ def _read(path: Path) -> Specialist | Composite:
         tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (a file is no mapping)
     shapes = manifest.blueprint.network().state_dict()
     specialists = [
-        Specialist(manifest.blueprint, rewarded, _weights(tensors, number, shapes), provenance)
+        Specialist(
+            manifest.blueprint,
+            rewarded,
+            _weights(tensors, number, shapes),
+            provenance,
+            manifest.threshold if manifest.kind == "specialist" else None,
+        )
         for number, (rewarded, provenance) in enumerate(manifest.specialists)
     ]
     part: Specialist | Composite = specialists[0]
@@ -112,6 +120,7 @@ def _read(path: Path) -> Specialist | Composite:
             coefficients=manifest.coefficients,
             keep=manifest.keep,
             statistics=statistics,
+            threshold=manifest.threshold,
         )
     if tensors:
         raise FileFormatError(f"it holds a tensor that belongs to nothing, {next(iter(tensors))!r:.80}")

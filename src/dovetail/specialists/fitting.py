@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from ..data.dataset import Task
+from ..data.split import Task
 from ..errors import DataError, MisfitError
 from .blueprint import Blueprint
 from .class_sets import named
 from .manifest import Provenance
 
 if TYPE_CHECKING:
-    from .part import Specialist
+    from .specialist import Specialist
 
 
 def check_fit(specialists: Sequence[Specialist], *, force: bool = False) -> None:
@@ -57,6 +57,7 @@ def _check_blueprint(first: Specialist, other: Specialist) -> None:
         ("input shapes", a.input_shape, b.input_shape),
         ("class lists", _listed(a.classes), _listed(b.classes)),
         ("temperatures", a.temperature, b.temperature),
+        ("preparations of raw samples", _prepared(a), _prepared(b)),
     ):
         if mine != theirs:
             raise MisfitError(
@@ -67,6 +68,11 @@ def _check_blueprint(first: Specialist, other: Specialist) -> None:
         raise MisfitError(
             f"{first!r} and {other!r} have different class lists, so their weights cannot be added"
         )
+
+
+def _prepared(blueprint: Blueprint) -> str:
+    preparation = blueprint.preparation
+    return "none" if preparation is None else f"{preparation.digest} ({preparation.describe()})"
 
 
 def _listed(classes: Sequence[str]) -> str:

@@ -8,10 +8,12 @@ have no sizes of their own in the spec train whole, behind masks.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol
 
 import torch
 from torch import Tensor
 
+from ..errors import ShapeError
 from ..nets import ARCHITECTURES, NetSpec, build_net
 from ..population import Population
 from ..prune import slot_masks
@@ -20,6 +22,22 @@ from .class_sets import ClassSet
 
 Member = tuple[int, ClassSet]
 """Seed and rewarded classes."""
+
+
+class Trained(Protocol):
+    """Stacked tensors of members that have been trained: a population, or those that it is done with."""
+
+    @property
+    def params(self) -> State:
+        """Their parameters ``[members, ...]``."""
+
+    @property
+    def buffers(self) -> State:
+        """Their buffers."""
+
+    @property
+    def masks(self) -> State:
+        """Their masks, where there are any."""
 
 
 class WholeNetworks:
@@ -32,12 +50,12 @@ class WholeNetworks:
     def prepare(self, population: Population, members: Sequence[Member]) -> None:
         """Give the population what its members start with."""
 
-    def packed(self, population: Population, place: int, ids: ClassSet) -> dict[str, Packed]:
+    def packed(self, trained: Trained, place: int, ids: ClassSet) -> dict[str, Packed]:
         """Return what a trained member keeps, as a network of the full architecture."""
         params = {
-            name: pack(t[place], _row(population.masks, name, place)) for name, t in population.params.items()
+            name: pack(t[place], _row(trained.masks, name, place)) for name, t in trained.params.items()
         }
-        return params | {name: pack(t[place]) for name, t in population.buffers.items()}
+        return params | {name: pack(t[place]) for name, t in trained.buffers.items()}
 
 
 class MaskedSlots(WholeNetworks):
@@ -54,7 +72,13 @@ class MaskedSlots(WholeNetworks):
                 shapes = self.blueprint.builder().state_dict()
             # Only shapes matter; these take no memory.
             tensors = {name: torch.zeros(()).expand(tensor.shape) for name, tensor in shapes.items()}
-            self._slots[ids] = slot_masks(tensors, ids, len(self.blueprint.classes))
+            try:
+                self._slots[ids] = slot_masks(tensors, ids, len(self.blueprint.classes))
+            except ShapeError as error:
+                raise ShapeError(
+                    f"in slots each of the {len(self.blueprint.classes)} classes has units of its own in every hidden "
+                    f"layer, but {error}, or train without slots"
+                ) from None
         return self._slots[ids]
 
     def prepare(self, population: Population, members: Sequence[Member]) -> None:
@@ -63,10 +87,10 @@ class MaskedSlots(WholeNetworks):
             {name: torch.stack([self.slot(ids)[name] for _, ids in members]) for name in population.params}
         )
 
-    def packed(self, population: Population, place: int, ids: ClassSet) -> dict[str, Packed]:
+    def packed(self, trained: Trained, place: int, ids: ClassSet) -> dict[str, Packed]:
         """Return what a trained member keeps; of batch-norm statistics, those of its own units."""
-        statistics = {name: pack(t[place], self.slot(ids)[name]) for name, t in population.buffers.items()}
-        return super().packed(population, place, ids) | statistics
+        statistics = {name: pack(t[place], self.slot(ids)[name]) for name, t in trained.buffers.items()}
+        return super().packed(trained, place, ids) | statistics
 
 
 class SmallSlots(MaskedSlots):
@@ -107,13 +131,13 @@ class SmallSlots(MaskedSlots):
         if not all(bool(mask.all()) for mask in masks.values()):
             population.set_masks(masks)
 
-    def packed(self, population: Population, place: int, ids: ClassSet) -> dict[str, Packed]:
+    def packed(self, trained: Trained, place: int, ids: ClassSet) -> dict[str, Packed]:
         """Return what a trained member keeps, in its place in the full network."""
         slot = self.slot(ids)
         packed = {}
-        for name, tensor in {**population.params, **population.buffers}.items():
+        for name, tensor in {**trained.params, **trained.buffers}.items():
             own = self._own(ids, name, tensor[place])
-            kept = _row(population.masks, name, place)
+            kept = _row(trained.masks, name, place)
             kept = own if kept is None else kept.cpu()
             packed[name] = pack(
                 put_back(tensor[place].cpu()[own], slot[name]), put_back(kept[own], slot[name])

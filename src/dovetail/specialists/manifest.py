@@ -9,12 +9,15 @@ from dataclasses import asdict, dataclass, field
 from typing import cast
 
 from .._version import __version__
+from ..data.preparation import read_preparation
 from ..errors import DovetailError, FileFormatError, SpecError
 from ..io.fields import number, parse, refuse_newer, take, whole
 from ..nets import NetSpec
 from .blueprint import Blueprint
 from .merge import METHODS, Method, check_keep, check_weights
 from .objectives import LOSSES
+from .own_functions import OWN_NAME
+from .threshold import Threshold, read_threshold
 
 SCHEMA = "dovetail/1"
 
@@ -63,6 +66,7 @@ class Manifest:
     coefficients: tuple[float, ...] | None = None
     keep: float = 1.0
     digest: str = ""
+    threshold: Threshold | None = None
 
     def to_text(self) -> str:
         """Return it as JSON, with a checksum over all of it."""
@@ -80,6 +84,10 @@ class Manifest:
             ],
             "digest": self.digest,
         }
+        if self.blueprint.preparation is not None:
+            content["preparation"] = self.blueprint.preparation.model_dump(mode="json")
+        if self.threshold is not None:
+            content["threshold"] = self.threshold.model_dump(mode="json")
         if self.kind == "composite":
             coefficients = None if self.coefficients is None else list(self.coefficients)
             content |= {"method": self.method, "coefficients": coefficients, "keep": self.keep}
@@ -137,7 +145,9 @@ def read_manifest(text: str) -> Manifest:
         keep = number(content.get("keep"))
         _check_merge(method, coefficients, keep)
     digest = take(content, "digest", str)
-    return Manifest(kind, blueprint, specialists, sparsities, method, coefficients, keep, digest)
+    given = content.get("threshold")
+    threshold = None if given is None else read_threshold(given)
+    return Manifest(kind, blueprint, specialists, sparsities, method, coefficients, keep, digest, threshold)
 
 
 def _check_merge(method: str, coefficients: tuple[float, ...] | None, keep: float) -> None:
@@ -162,7 +172,13 @@ def _basis(content: Mapping[str, object]) -> Blueprint:
         classes = tuple(take(content, "classes", list))
         if not classes or not all(isinstance(name, str) for name in classes):
             raise FileFormatError("its classes are not a list of names")
-        blueprint = Blueprint(net, shape, classes, number(content.get("temperature")))
+        given = content.get("preparation")
+        preparation = None if given is None else read_preparation(given)
+        if preparation is not None and preparation.input_shape != shape:
+            raise FileFormatError(
+                f"its inputs are prepared to {preparation.input_shape}, and its network takes {shape}"
+            )
+        blueprint = Blueprint(net, shape, classes, number(content.get("temperature")), preparation)
         if blueprint.temperature <= 0:
             raise FileFormatError(f"temperature {blueprint.temperature} is not above 0")
         blueprint.builder  # noqa: B018 (proves that such a network can be built)
@@ -180,7 +196,7 @@ def _specialist(entry: object, blueprint: Blueprint) -> tuple[tuple[int, ...], P
     if not rewarded or list(rewarded) != sorted(set(rewarded)) or rewarded[-1] >= len(blueprint.classes):
         raise FileFormatError(f"rewarded classes {list(rewarded)!r:.80} of {len(blueprint.classes)} classes")
     loss = take(entry, "loss", str)
-    if loss not in LOSSES:
+    if loss not in LOSSES and not OWN_NAME.fullmatch(loss):
         raise FileFormatError(f"unknown loss {loss!r:.40}")
     metrics = {str(name): number(value) for name, value in take(entry, "metrics", dict).items()}
     return rewarded, Provenance(

@@ -66,8 +66,11 @@ LOSSES: dict[str, Callable[..., Tensor]] = {
 }
 
 
-def objective(loss: str, temperature: float) -> Loss:
-    """Return a loss by its short name, with its temperature filled in."""
+def objective(loss: str | Loss, temperature: float) -> Loss:
+    """Return a loss with its temperature filled in, by its short name; a function is given logits divided by it."""
+    if not isinstance(loss, str):
+        own = loss
+        return lambda logits, target, rewarded: own(logits / temperature, target, rewarded)
     if loss not in LOSSES:
         raise unknown_name("loss", loss, LOSSES)
     return partial(LOSSES[loss], temperature=temperature)

@@ -1,50 +1,49 @@
-"""Parts: specialists, which are trained, and composites, which are specialists put together by adding.
-
-Both are frozen. A composite keeps its specialists, so that any can be taken out again, and computes its weights from
-them: what is compared and hashed are those weights, not how they came about.
-"""
+"""Parts: what specialists and composites have in common. They are frozen, answer, are measured, added and saved."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import Literal, NoReturn
+from typing import TYPE_CHECKING, Literal, NoReturn, Self
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from ..data.dataset import Split, is_finite
-from ..errors import DataError, MisfitError, SpecError, unknown_name
+from ..data.preparation import Preparation
+from ..data.split import Split, is_finite
+from ..errors import DataError, SpecError, unknown_name
 from ..io.header import KEY
 from ..io.write import write_tensors
-from ..population import recompute_batch_norm
-from .blueprint import Blueprint, Packed, State, Tempered, dense_state, hash_tensors, pack
-from .class_sets import ClassName, class_id, named
-from .evaluate import Score, evaluate_all, run_network
-from .fitting import check_fit, in_own_slots, needs_statistics
-from .manifest import Manifest, Provenance
-from .merge import (
-    METHODS,
-    LogitAverage,
-    Method,
-    add_packed,
-    check_keep,
-    check_weights,
-    fit_coefficients,
-    scale_weights,
-    ties_weights,
+from .answers import Answers, KnownOnly, answers_from, is_decided
+from .blueprint import Blueprint, State
+from .class_sets import named
+from .evaluate import Score, check_class_ids, evaluate_all, outputs_of, run_network
+from .manifest import Manifest
+from .threshold import (
+    CONFIDENCES,
+    DEFAULT_CONFIDENCE,
+    Confidence,
+    Threshold,
+    fit_threshold,
+    least_confidence,
+    rate_of,
 )
+
+if TYPE_CHECKING:
+    from .composite import Composite
+    from .specialist import Specialist
 
 
 class Part(ABC):
     """A network with rewarded classes that can be put together with others: a `Specialist` or a `Composite`."""
 
     blueprint: Blueprint
+    threshold: Threshold | None
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         self.__delattr__(name)
@@ -85,12 +84,51 @@ class Part(ABC):
     def manifest(self) -> Manifest:
         """What its file says about it."""
 
+    @property
+    def statistics(self) -> Mapping[str, Tensor]:
+        """Batch-norm statistics that belong to none of its specialists."""
+        return MappingProxyType({})
+
     @abstractmethod
-    def module(self) -> nn.Module:
+    def _network(self) -> nn.Module:
+        """Return its network, which divides its logits by the temperature, in evaluation mode."""
+
+    @abstractmethod
+    def _with(self, threshold: Threshold | None) -> Self:
+        """Return the same part with another threshold."""
+
+    def module(self, *, known_only: bool = False, raw: bool = False) -> nn.Module:
         """Return an ordinary network in evaluation mode.
 
         It gives logits that are divided by the temperature already: ``softmax`` of them is the prediction.
+
+        Parameters
+        ----------
+        known_only : bool
+            Only the outputs of classes that it knows (`known`), in the order of its class list.
+        raw : bool
+            Take raw numbers, as they were before they were scaled, rather than what a data set's splits hold.
+
+        Examples
+        --------
+        >>> import dovetail as dt
+        >>> data = dt.load("digits")
+        >>> team = dt.train_specialists(data, "mlp:32", [3, 8], epochs=2, progress=False)
+        >>> (team[0] + team[1]).module(known_only=True)(data.test.x[:5]).shape
+        torch.Size([5, 2])
         """
+        network = self._network()
+        if known_only:
+            network = KnownOnly(network, self.rewarded)
+        if raw and self.preparation is not None:
+            layer = self.preparation.layer()
+            if layer is None:
+                raise SpecError(
+                    f"raw samples of {self!r} are {self.preparation.kind}, which no network takes; prepare them with "
+                    "part.preparation(samples) and leave raw out"
+                )
+            network = nn.Sequential(layer, network).eval()
+        return network
 
     @abstractmethod
     def state_dict(self, *, layout: Literal["dense", "sparse"] = "dense") -> State:
@@ -114,8 +152,18 @@ class Part(ABC):
 
     @property
     def knows(self) -> str:
-        """Names of the classes it recognises."""
+        """Names of the classes it recognises, as one text."""
         return named(self.rewarded, self.classes)
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        """Names of the classes it recognises."""
+        return tuple(self.classes[number] for number in self.rewarded)
+
+    @property
+    def preparation(self) -> Preparation | None:
+        """What turns raw samples into its inputs, for data of one's own."""
+        return self.blueprint.preparation
 
     def __call__(self, x: Tensor) -> Tensor:
         """Return logits, divided by the temperature, for a batch of inputs."""
@@ -124,6 +172,112 @@ class Part(ABC):
     @cached_property
     def _module(self) -> nn.Module:
         return self.module()
+
+    def answers(
+        self,
+        samples: object,
+        *,
+        undecided: str | float | None = None,
+        device: torch.device | str | None = None,
+    ) -> Answers:
+        """Say of which class samples are, among those that it knows, or leave them undecided.
+
+        Parameters
+        ----------
+        samples : Split, array, table, list of texts or of pictures
+            A split of a data set; or raw samples, like those that its data was read from.
+        undecided : str or float, optional
+            When not to answer. ``"5%"``: where it is less sure than of 95 of 100 validation samples of known classes
+            (see `with_threshold`). A number: where its confidence is below that. By default what `with_threshold` gave
+            it; without that, it does not answer where its largest output is of a class that it does not know.
+        device : str or torch.device, optional
+            Where to; the first GPU if there is one.
+
+        Examples
+        --------
+        >>> import dovetail as dt
+        >>> data = dt.load("digits")
+        >>> team = dt.train_specialists(data, "mlp:32", [3, 8], epochs=2, progress=False)
+        >>> (team[0] + team[1]).answers(data.test, undecided=1.1)
+        Answers(360 samples, 360 undecided, of 2 classes)
+        """
+        least = least_confidence(undecided, self.threshold)
+        logits = outputs_of([self], self.blueprint.prepared(samples), device=device)[0]
+        if not is_finite(logits):
+            raise DataError("outputs are NaN or infinite; are inputs or weights too large?")
+        return answers_from(logits, self.rewarded, self.classes, self._confidence, least)
+
+    def predict(
+        self,
+        samples: object,
+        *,
+        undecided: str | float | None = None,
+        device: torch.device | str | None = None,
+    ) -> NDArray[np.object_]:
+        """Return the name of a class that it knows for each sample, or ``"undecided"``; see `answers`.
+
+        Examples
+        --------
+        >>> import dovetail as dt
+        >>> data = dt.load("digits")
+        >>> team = dt.train_specialists(data, "mlp:32", [3, 8], epochs=2, progress=False)
+        >>> (team[0] + team[1]).predict(data.test.where(data.test.y == 3), undecided=1.1)[:2]
+        array(['undecided', 'undecided'], dtype=object)
+        """
+        return self.answers(samples, undecided=undecided, device=device).names
+
+    def predict_proba(
+        self, samples: object, *, device: torch.device | str | None = None
+    ) -> NDArray[np.float64]:
+        """Return the probability of each class that it knows (`known`), ``[samples, known]``; rows add up to 1."""
+        return self.answers(samples, device=device).probabilities
+
+    def with_threshold(
+        self,
+        split: Split,
+        undecided: str = "5%",
+        *,
+        confidence: Confidence = DEFAULT_CONFIDENCE,
+        device: torch.device | str | None = None,
+    ) -> Self:
+        """Return the same part with a threshold for its answers, chosen on validation data and kept in its file.
+
+        Parts that are made of it, by adding or leaving out, have none until they are given one: it would not hold.
+
+        Parameters
+        ----------
+        split : Split
+            Validation samples with class ids; only those of classes that it knows count.
+        undecided : str
+            Which share of samples of known classes may be left undecided, such as ``"5%"``.
+        confidence : {"entropy", "maximum"}
+            What tells how sure it is.
+        device : str or torch.device, optional
+            Where to compute; the first GPU if there is one.
+
+        Examples
+        --------
+        >>> import dovetail as dt
+        >>> data = dt.load("digits")
+        >>> team = dt.train_specialists(data, "mlp:32", [3, 8], epochs=20, sparsity=0.5, progress=False)
+        >>> pair = (team[0] + team[1]).with_threshold(data.val, "10%")
+        >>> 0.8 < pair.evaluate(data.val).coverage < 0.95
+        True
+        """
+        rate = rate_of(undecided)
+        if confidence not in CONFIDENCES:
+            raise unknown_name("confidence", confidence, CONFIDENCES)
+        check_class_ids(self, split)
+        known = split.where(torch.isin(split.y, torch.tensor(self.rewarded, device=split.y.device)))
+        if not len(known):
+            raise DataError(f"the split has no samples of the classes that {self!r} knows")
+        logits = outputs_of([self], known.x, device=device)[0]
+        sure, _ = is_decided(logits, self.rewarded, confidence, None)
+        return self._with(fit_threshold(sure, rate=rate, confidence=confidence))
+
+    @property
+    def _confidence(self) -> Confidence:
+        return DEFAULT_CONFIDENCE if self.threshold is None else self.threshold.confidence
 
     def evaluate(self, split: Split, *, device: torch.device | str | None = None) -> Score:
         """Measure it on a split.
@@ -146,7 +300,7 @@ class Part(ABC):
         DovetailError
             When the file cannot be written; an existing one is left as it was.
         """
-        tensors: State = {}
+        tensors = {f"merged/{name}": tensor for name, tensor in self.statistics.items()}
         for number, specialist in enumerate(self.specialists):
             for name, packed in specialist.weights.items():
                 if packed.positions is None:
@@ -154,14 +308,13 @@ class Part(ABC):
                 else:
                     tensors[f"{number}/{name}.values"] = packed.values
                     tensors[f"{number}/{name}.positions"] = packed.positions
-        if isinstance(self, Composite):
-            tensors |= {f"merged/{name}": tensor for name, tensor in self.statistics.items()}
         # A specialist may be in a composite twice, and safetensors refuses tensors that share memory.
         apart = {name: tensor.clone() for name, tensor in tensors.items()}
         return write_tensors(path, apart, {KEY: self.manifest.to_text()})
 
+    @abstractmethod
     def __add__(self, other: object) -> Composite:
-        return add_parts([self, other]) if isinstance(other, Part) else NotImplemented
+        """Return both together; see `Composite`."""
 
     def __radd__(self, other: object) -> Part:
         # sum() starts from 0.
@@ -174,487 +327,8 @@ class Part(ABC):
         return hash(self.digest)
 
 
-class Specialist(Part):
-    """A sparse network with rewarded classes; made by `train_specialists`, or opened from a file.
-
-    Attributes
-    ----------
-    blueprint : Blueprint
-        Network, classes and temperature.
-    rewarded : tuple of int
-        Ids of the classes it recognises.
-    weights : read-only mapping of str to Packed
-        Its parameters and buffers: the entries that are kept.
-    provenance : Provenance
-        Where it comes from.
-
-    Examples
-    --------
-    >>> import dovetail as dt
-    >>> three, eight = dt.train_specialists(dt.load("digits"), "mlp:32", [3, 8], epochs=2, progress=False)
-    >>> three
-    Specialist(3, digits, mlp:32, 95.1 % sparse, seed 0)
-    >>> three + eight
-    Composite(3, 8: sum of 2 specialists, mlp:32)
-    """
-
-    weights: Mapping[str, Packed]
-    provenance: Provenance
-    _rewarded: tuple[int, ...]
-
-    def __init__(
-        self,
-        blueprint: Blueprint,
-        rewarded: Iterable[int],
-        weights: Mapping[str, Packed],
-        provenance: Provenance,
-    ) -> None:
-        for name, packed in weights.items():
-            if packed.values.is_floating_point() and not is_finite(packed.values):
-                raise DataError(f"weights {name!r} of a specialist hold NaN or infinity; train it again")
-        vars(self).update(
-            blueprint=blueprint,
-            _rewarded=tuple(rewarded),
-            weights=MappingProxyType(dict(weights)),
-            provenance=provenance,
-        )
-
-    @property
-    def rewarded(self) -> tuple[int, ...]:
-        """Ids of the classes it recognises."""
-        return self._rewarded
-
-    @property
-    def specialists(self) -> tuple[Specialist, ...]:
-        """Itself."""
-        return (self,)
-
-    @property
-    def seed(self) -> int:
-        """The seed it was trained from."""
-        return self.provenance.seed
-
-    @property
-    def sparsity(self) -> float:
-        """Share of its weights that are pruned."""
-        parameters = self.blueprint.parameter_names
-        kept = sum(self.weights[name].kept for name in parameters)
-        return 1 - kept / sum(self.weights[name].shape.numel() for name in parameters)
-
-    @property
-    def state(self) -> State:
-        """Its tensors with zeros where nothing is kept."""
-        return dense_state(self.weights)
-
-    @property
-    def masks(self) -> State:
-        """Which entries of each parameter are kept."""
-        return {name: self.weights[name].mask() for name in self.blueprint.parameter_names}
-
-    @cached_property
-    def digest(self) -> str:
-        """Hash of blueprint, rewarded classes, slots and weights."""
-        what = f"{self.blueprint.text} {list(self.rewarded)} {self.provenance.slots}".encode()
-        tensors = {f"{name} values": packed.values for name, packed in self.weights.items()}
-        tensors |= {
-            f"{name} positions": packed.positions
-            for name, packed in self.weights.items()
-            if packed.positions is not None
-        }
-        return hashlib.sha256(what + hash_tensors(tensors).encode()).hexdigest()[:32]
-
-    @property
-    def manifest(self) -> Manifest:
-        """What its file says about it."""
-        return Manifest(
-            "specialist",
-            self.blueprint,
-            [(self.rewarded, self.provenance)],
-            [self.sparsity],
-            digest=self.digest,
-        )
-
-    def module(self) -> nn.Module:
-        """Return an ordinary network in evaluation mode, which divides its logits by the temperature."""
-        return Tempered(self.blueprint.network(self.state), self.blueprint.temperature)
-
-    def state_dict(self, *, layout: Literal["dense", "sparse"] = "dense") -> State:
-        """Return its weights by name, as a network of the same spec takes them."""
-        if _checked_layout(layout) == "dense":
-            return self.state
-        return {name: packed.sparse() for name, packed in self.weights.items()}
-
-    def __repr__(self) -> str:
-        slots = ", in its slot" if self.provenance.slots else ""
-        return (
-            f"Specialist({self.knows}, {self.provenance.data}, {self.blueprint.net}, "
-            f"{100 * self.sparsity:.1f} % sparse, seed {self.seed}{slots})"
-        )
-
-
-class Composite(Part):
-    """Specialists put together by a method; made by ``+``, ``sum(team)`` or `compose`.
-
-    Members are kept in an order of their own, by class and content: in whatever order they were added, the
-    result is the same to the bit, and a composite from which one was taken out is the one that never had it.
-    ``==`` measures that: it compares the merged weights. Unlike `compose`, ``+`` does not warn of specialists that
-    will get in each other's way.
-
-    Attributes
-    ----------
-    specialists : tuple of Specialist
-        The members.
-    method : str
-        ``"sum"``, ``"logits"``, ``"ties"`` or ``"calibrated"``.
-    coefficients : tuple of float or None
-        For ``"calibrated"``, what each member's weights are multiplied by; for ``"logits"``, what each member's
-        logits weigh (None: all the same).
-    keep : float
-        For ``"ties"``, the share of weights that each member brings along.
-    inputs : Tensor or None
-        The unlabelled samples that coefficients or batch-norm statistics came from; files do not hold them (see
-        `with_inputs`).
-
-    Examples
-    --------
-    >>> import dovetail as dt
-    >>> a, b, c = dt.train_specialists(dt.load("digits"), "mlp:40", [0, 1, 2], slots=True, epochs=2, progress=False)
-    >>> a + b + c == c + a + b
-    True
-    >>> (a + b + c) - b == a + c
-    True
-    >>> (a + b + c).without(1)
-    Composite(0, 2: sum of 2 specialists, mlp:40, in slots)
-    """
-
-    method: Method
-    coefficients: tuple[float, ...] | None
-    keep: float
-    inputs: Tensor | None
-    _members: tuple[Specialist, ...]
-    _statistics: Mapping[str, Tensor] | None
-
-    def __init__(
-        self,
-        specialists: Iterable[Specialist],
-        method: Method = "sum",
-        *,
-        coefficients: Sequence[float] | None = None,
-        keep: float = 1.0,
-        inputs: Tensor | None = None,
-        statistics: Mapping[str, Tensor] | None = None,
-    ) -> None:
-        given = list(specialists)
-        if not given:
-            raise MisfitError("there is nothing to put together; give at least one specialist")
-        order = sorted(range(len(given)), key=lambda place: (given[place].rewarded, given[place].digest))
-        vars(self).update(
-            blueprint=given[0].blueprint,
-            method=method,
-            coefficients=None
-            if coefficients is None
-            else tuple(float(coefficients[place]) for place in order),
-            keep=float(keep),
-            inputs=inputs,
-            _members=tuple(given[place] for place in order),
-            _statistics=None if statistics is None else MappingProxyType(dict(statistics)),
-        )
-
-    @property
-    def specialists(self) -> tuple[Specialist, ...]:
-        """The members, in their fixed order."""
-        return self._members
-
-    def __len__(self) -> int:
-        return len(self._members)
-
-    def __repr__(self) -> str:
-        how = {"logits": "averaged logits", "ties": "TIES merge", "calibrated": "calibrated sum"}
-        slots = ", in slots" if in_own_slots(self._members) else ""
-        count = "1 specialist" if len(self) == 1 else f"{len(self)} specialists"
-        return (
-            f"Composite({self.knows}: {how.get(self.method, 'sum')} of {count}, {self.blueprint.net}{slots})"
-        )
-
-    @property
-    def shares(self) -> tuple[float, ...]:
-        """What each member's logits weigh in the average; they add up to 1."""
-        total = sum(self.weights)
-        return tuple(weight / total for weight in self.weights)
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether it is a sum that needed nothing but the weights."""
-        return self.method == "sum" and self.inputs is None and not self._statistics
-
-    @property
-    def weights(self) -> tuple[float, ...]:
-        """What each member counts, before the weights of an average are made to add up to 1."""
-        return self.coefficients or (1.0,) * len(self)
-
-    @cached_property
-    def stored_digest(self) -> str:
-        """Hash of what its file holds: members, method and batch-norm statistics."""
-        members = [member.digest for member in self._members]
-        statistics = hash_tensors(self.statistics) if self.statistics else ""
-        what = json.dumps([members, self.method, self.coefficients, self.keep, statistics])
-        return hashlib.sha256(what.encode()).hexdigest()[:32]
-
-    @cached_property
-    def digest(self) -> str:
-        """Hash of members, method, and the weights that they are merged to."""
-        what = self.stored_digest + hash_tensors(self.state_dict())
-        return hashlib.sha256(what.encode()).hexdigest()[:32]
-
-    @property
-    def manifest(self) -> Manifest:
-        """What its file says about it."""
-        return Manifest(
-            "composite",
-            self.blueprint,
-            [(member.rewarded, member.provenance) for member in self._members],
-            [member.sparsity for member in self._members],
-            self.method,
-            self.coefficients,
-            self.keep,
-            self.stored_digest,
-        )
-
-    @cached_property
-    def statistics(self) -> Mapping[str, Tensor]:
-        """Batch-norm statistics of the merged network, where there are any and members share units."""
-        if self._statistics is not None:
-            return self._statistics
-        if self.inputs is None or not needs_statistics(self._members, self.method):
-            return MappingProxyType({})
-        network = self.blueprint.network(self._merged())
-        recompute_batch_norm(network, self.inputs.to(next(network.parameters())))
-        return MappingProxyType({name: buffer.clone() for name, buffer in network.named_buffers()})
-
-    def state_dict(self, *, layout: Literal["dense", "sparse"] = "dense") -> State:
-        """Return the merged weights by name, as a network of the same spec takes them.
-
-        Averaged logits are several networks; their tensors come with the member's number in front, as in
-        `module`.
-        """
-        if self.method == "logits":
-            return {
-                f"networks.{number}.{name}": tensor
-                for number, member in enumerate(self._members)
-                for name, tensor in member.state_dict(layout=layout).items()
-            }
-        state = {**self._merged(), **self.statistics}
-        if _checked_layout(layout) == "dense":
-            return state
-        masks = [member.masks for member in self._members]
-        kept = {name: torch.stack([mask[name] for mask in masks]).any(0) for name in masks[0]}
-        return {name: pack(tensor, kept.get(name)).sparse() for name, tensor in state.items()}
-
-    def module(self) -> nn.Module:
-        """Return an ordinary network in evaluation mode, which divides its logits by the temperature."""
-        if self.method == "logits":
-            networks = [self.blueprint.network(member.state) for member in self._members]
-            return LogitAverage(networks, self.shares, self.blueprint.temperature)
-        return Tempered(self.blueprint.network(self.state_dict()), self.blueprint.temperature)
-
-    def _merged(self) -> State:
-        merged = add_packed([member.weights for member in self._members])
-        if self.method == "sum":
-            return merged
-        # Batch-norm statistics are no weights: in slots each unit has its own, else they are recomputed.
-        names = self.blueprint.parameter_names
-        weights = [{name: member.weights[name].dense() for name in names} for member in self._members]
-        if self.method == "ties":
-            return merged | ties_weights(weights, self.keep)
-        return merged | scale_weights(weights, self.weights)
-
-    def with_inputs(self, inputs: Tensor) -> Composite:
-        """Return the same composite with unlabelled samples to fit or normalise other members on.
-
-        Files hold no samples: one that was opened needs them before members are added to it or taken out, where
-        coefficients or batch-norm statistics have to be found anew.
-        """
-        self.blueprint.check_inputs(inputs)
-        return Composite(
-            self._members,
-            self.method,
-            coefficients=self.coefficients,
-            keep=self.keep,
-            inputs=inputs,
-            statistics=self.statistics,
-        )
-
-    def of(
-        self,
-        specialists: Iterable[Specialist],
-        *,
-        weights: Sequence[float] | None = None,
-        force: bool = False,
-    ) -> Composite:
-        """Return other specialists composed in the same way as this one.
-
-        Parameters
-        ----------
-        specialists : iterable of Specialist
-            The new members.
-        weights : sequence of float, optional
-            For averaged logits: what each counts. By default what it counts here, 1 for new ones.
-        force : bool
-            As for `compose`.
-        """
-        members = list(specialists)
-        if self.inputs is None and (self.method == "calibrated" or self._statistics):
-            raise SpecError(
-                f"{self!r} came from a file, which holds no samples to fit or normalise other members on; give it "
-                "unlabelled samples first: composite.with_inputs(samples)"
-            )
-        if weights is None and self.coefficients and self.method == "logits":
-            known = {m.digest: w for m, w in zip(self._members, self.coefficients, strict=True)}
-            weights = [known.get(member.digest, 1.0) for member in members]
-        return compose_quietly(
-            members, self.method, weights=weights, inputs=self.inputs, keep=self.keep, force=force
-        )
-
-    def __sub__(self, other: object) -> Composite:
-        if not isinstance(other, Part):
-            return NotImplemented
-        left = list(self._members)
-        for specialist in other.specialists:
-            if specialist not in left:
-                often = " as often as that" if specialist in self._members else ""
-                raise MisfitError(f"{specialist!r} is not in {self!r}{often}, so it cannot be taken out")
-            left.remove(specialist)
-        return self._of_those_left(left, f"{other!r}")
-
-    def without(self, *classes: ClassName) -> Composite:
-        """Return the composite without the specialists of some classes, given by id or name.
-
-        Raises
-        ------
-        MisfitError
-            When no member has such a class, or its specialist also has classes that are to stay.
-        """
-        gone = {class_id(name, self.classes) for name in classes}
-        for number in sorted(gone):
-            owners = [member for member in self._members if number in member.rewarded]
-            if not owners:
-                raise MisfitError(f"no specialist of {self!r} has class {self.classes[number]}")
-            for owner in owners:
-                others = sorted(set(owner.rewarded) - gone)
-                if others:
-                    names = ", ".join(self.classes[other] for other in others)
-                    raise MisfitError(
-                        f"{owner!r} has class {self.classes[number]} together with {names}; drop all of them, or "
-                        "replace it by one that has only those"
-                    )
-        left = [member for member in self._members if not gone & set(member.rewarded)]
-        return self._of_those_left(
-            left, f"classes {', '.join(self.classes[number] for number in sorted(gone))}"
-        )
-
-    def replace(self, old: Specialist, new: Specialist, *, force: bool = False) -> Composite:
-        """Return the composite with one specialist in the place of another."""
-        if old not in self._members:
-            raise MisfitError(f"{old!r} is not in {self!r}, so it cannot be replaced")
-        members = [new if member == old else member for member in self._members]
-        return self.of(members, weights=self.coefficients if self.method == "logits" else None, force=force)
-
-    def _of_those_left(self, left: list[Specialist], gone: str) -> Composite:
-        if not left:
-            raise MisfitError(f"nothing is left of {self!r} without {gone}")
-        return self.of(left, force=True)  # what fitted, or was forced, still does without some
-
-
-def add_parts(parts: Sequence[Part], *, force: bool = False) -> Composite:
-    """Return the sum of parts: a plain one, or composed as those among them that were composed otherwise.
-
-    A plain sum takes on the method of what it is added to, so the order of adding does not matter.
-
-    Parameters
-    ----------
-    parts : sequence of Part
-        What to add; composites count as their specialists.
-    force : bool
-        As for `compose`.
-    """
-    others = [part for part in parts if isinstance(part, Composite) and not part.is_plain]
-    for other in others[1:]:
-        if clash := _other_way(others[0], other):
-            raise SpecError(
-                f"these were composed differently ({clash}); put all their specialists together with compose(...)"
-            )
-    members = [specialist for part in parts for specialist in part.specialists]
-    if not others:
-        return compose_quietly(members, force=force)
-    weights = None
-    if others[0].method == "logits" and any(part.coefficients for part in others):
-        weights = [
-            weight for part in parts for weight in (part.weights if isinstance(part, Composite) else (1.0,))
-        ]
-    return others[0].of(members, weights=weights, force=force)
-
-
-def _other_way(first: Composite, second: Composite) -> str | None:
-    """Return in what two composites were made differently, if at all."""
-    if first.method != second.method:
-        return f"methods {first.method!r} and {second.method!r}"
-    if first.keep != second.keep:
-        return f"keep {first.keep} and {second.keep}"
-    a, b = first.inputs, second.inputs
-    same = a is b or (
-        a is not None and b is not None and a.shape == b.shape and bool((a == b.to(a.device)).all())
-    )
-    return None if same else "with other inputs"
-
-
-def compose_quietly(
-    members: Sequence[Specialist],
-    method: Method = "sum",
-    *,
-    weights: Sequence[float] | None = None,
-    inputs: Tensor | None = None,
-    keep: float = 1.0,
-    force: bool = False,
-) -> Composite:
-    """Return what `compose` does, without a word about how wise it is."""
-    if not members:
-        raise MisfitError("there is nothing to put together; give at least one specialist")
-    if method not in METHODS:
-        raise unknown_name("method", method, METHODS)
-    if weights is not None and method != "logits":
-        raise SpecError(f"weights are for method 'logits'; {method!r} takes none")
-    if keep != 1 and method != "ties":
-        raise SpecError(f"keep is for method 'ties'; {method!r} keeps everything")
-    check_keep(keep)
-    check_fit(members, force=force)
-    blueprint = members[0].blueprint
-    if inputs is not None:
-        blueprint.check_inputs(inputs)
-    if inputs is None and needs_statistics(members, method):
-        raise SpecError(
-            f"{blueprint.net} has batch norm, whose statistics must be recomputed after a merge; pass unlabelled "
-            "samples as inputs= (--inputs DATA)"
-        )
-    if method == "logits":
-        if weights is not None:
-            check_weights(weights, len(members))
-        return Composite(members, method, coefficients=weights)
-    if method != "calibrated":
-        # With inputs at hand that are not needed, the composite is the same as without.
-        needed = inputs is not None and needs_statistics(members, method)
-        return Composite(members, method, keep=keep, inputs=inputs if needed else None)
-    if inputs is None:
-        raise SpecError(
-            "method 'calibrated' needs unlabelled samples to fit its coefficients on; pass inputs= (--inputs DATA)"
-        )
-    ordered = Composite(members).specialists
-    coefficients = (1.0,) * len(ordered)
-    if not in_own_slots(ordered):  # in slots there is nothing to mend
-        coefficients = fit_coefficients(blueprint, [member.state for member in ordered], inputs)
-    return Composite(ordered, method, coefficients=coefficients, inputs=inputs)
-
-
-def _checked_layout(layout: str) -> str:
+def checked_layout(layout: str) -> str:
+    """Refuse a layout of weights that there is none of."""
     if layout not in ("dense", "sparse"):
         raise unknown_name("layout", layout, ["dense", "sparse"])
     return layout

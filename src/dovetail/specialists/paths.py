@@ -9,16 +9,18 @@ from typing import TYPE_CHECKING, ClassVar
 import torch
 from torch import Tensor
 
-from ..data.dataset import Split
+from ..data.split import Split
 from ..errors import SpecError
 from ..population import recompute_batch_norm
 from ..population.checks import check_device, check_split
+from ..result import Result, plain
 from .blueprint import State
 from .class_sets import one_hot_sets
+from .composite import Composite
 from .evaluate import run_network
 from .fitting import check_fit
 from .objectives import max_entropy
-from .part import Composite, Part
+from .part import Part
 from .plots import plot_connectivity
 
 if TYPE_CHECKING:
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Connectivity:
+class Connectivity(Result):
     """Loss along γ(t): θ₁ + 2t θ₂ up to t = ½, then 2(1 - t) θ₁ + θ₂.
 
     Attributes
@@ -71,6 +73,10 @@ class Connectivity:
         import pandas as pd
 
         return pd.DataFrame({name: getattr(self, name).numpy() for name in ("t", "loss", "relative")})
+
+    def to_dict(self) -> dict[str, object]:
+        """Return everything as plain values, ready for JSON."""
+        return {**super().to_dict(), "barrier": plain(self.barrier), "connected": self.connected}
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the relative loss along the path."""

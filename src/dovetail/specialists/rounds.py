@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 from torch import Tensor, nn
@@ -10,8 +11,10 @@ from ..data.dataset import Dataset
 from ..errors import SpecError, TrainingError
 from ..population import Adam, History, OptimizerState, Population
 from ..population.batch_norm import has_batch_norm
+from ..population.fit import Done
+from ..population.step import Augment
 from ..prune import prune_by_magnitude, rate_per_round
-from .objectives import objective, other_entropy, rewarded_accuracy
+from .objectives import Loss, objective, other_entropy, rewarded_accuracy
 from .settings import TrainingSettings
 
 
@@ -21,8 +24,13 @@ def train_rounds(
     rewarded: Tensor,
     settings: TrainingSettings,
     *,
+    loss: str | Loss,
+    augment: Augment | None = None,
+    weights: Tensor | None = None,
+    val_weights: Tensor | None = None,
+    when_done: Callable[[Done], None] | None = None,
     at_once: int | None = None,
-    progress: bool = True,
+    progress: bool | str = True,
 ) -> list[History]:
     """Train, prune and rewind as often as the settings say, then train what is left.
 
@@ -38,6 +46,14 @@ def train_rounds(
         Each member's rewarded classes, 0/1, ``[members, classes]``.
     settings : TrainingSettings
         How to train, all of it filled in.
+    loss, augment
+        What settings only name: the loss, by name or as a function, and what changes inputs.
+    weights : Tensor, optional
+        How much training samples count.
+    val_weights : Tensor, optional
+        How much validation samples count, ``[members, samples]``.
+    when_done : callable, optional
+        Called with networks that are done with the last round.
 
     Returns
     -------
@@ -47,7 +63,7 @@ def train_rounds(
     histories = []
     stages = settings.rounds + 1
     subsets = None
-    if settings.loss == "xe":
+    if loss == "xe":
         if has_batch_norm(population.member(0)):
             raise SpecError(
                 f"loss 'xe' trains on rewarded classes only, in batches that are often short, which upsets the batch "
@@ -62,11 +78,15 @@ def train_rounds(
             data,
             epochs=settings.epochs if last else settings.round_epochs or settings.epochs,
             batch_size=settings.batch_size,
-            optimizer=Adam(lr=settings.lr),
+            optimizer=Adam(lr=settings.lr, weight_decay=settings.weight_decay),
             optimizer_state=moments,
-            objective=objective(settings.loss, settings.temperature),
+            objective=objective(loss, settings.temperature),
             per_member={"rewarded": rewarded},
             subsets=subsets,
+            weights=weights,
+            val_weights=val_weights,
+            augment=augment,
+            when_done=when_done if last else None,
             metrics={
                 "rewarded_accuracy": rewarded_accuracy,
                 "entropy": partial(other_entropy, temperature=settings.temperature),
@@ -76,21 +96,22 @@ def train_rounds(
             patience=settings.patience,
             stream=stage,
             at_once=at_once,
-            progress=progress and (f"round {stage + 1}/{stages}" if stages > 1 else "training"),
+            progress=progress and _title(progress, stage, stages),
         )
         if bool(history.diverged.any()):
             raise TrainingError(
                 f"{int(history.diverged.sum())} of {len(population)} networks diverged in round {stage + 1} of "
                 f"{stages} (the loss became infinite or NaN); lower lr ({settings.lr})"
             )
-        if settings.loss == "xe":
-            # Samples of other classes counted as 0 in the mean.
-            counted = rewarded[:, data.val.y].double().mean(1).cpu()
-            history.values["loss"] /= counted
         histories.append(history)
         if not last:
             population.set_masks(_pruned(population, settings))
     return histories
+
+
+def _title(progress: bool | str, stage: int, stages: int) -> str:
+    what = f"round {stage + 1}/{stages}" if stages > 1 else "training"
+    return f"{progress}, {what}" if isinstance(progress, str) else what
 
 
 def _pruned(population: Population, settings: TrainingSettings) -> dict[str, Tensor]:

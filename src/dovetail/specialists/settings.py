@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Field, JsonValue
+from pydantic import AfterValidator, BeforeValidator, Field, JsonValue
 
 from ..errors import SpecError
 from ..settings import Number, Settings, Whole
+from .own_functions import OWN_NAME
 
 Loss = Literal["me", "qme", "xe"]
 Monitor = Literal["loss", "rewarded_accuracy"]
@@ -21,6 +22,16 @@ def _flag(value: object) -> object:
     if not isinstance(value, bool):
         raise ValueError("True or False")
     return value
+
+
+def _own(value: str) -> str:
+    if not OWN_NAME.fullmatch(value):
+        raise ValueError("a function")
+    return value
+
+
+OwnFunction = Annotated[str, AfterValidator(_own)]
+"""What files call a function of a user's (`function_name`)."""
 
 
 def _typed(default: str) -> dict[str, JsonValue]:
@@ -43,8 +54,13 @@ class TrainingSettings(Settings):
     net: Annotated[str, BeforeValidator(str)] = Field(
         default="mlp:512", description="Architecture, such as mlp:512-256 or lenet."
     )
-    loss: Loss = Field(
-        default="me", description="The objective: undecided, all but undecided, or blind to other classes."
+    loss: Loss | OwnFunction = Field(
+        default="me",
+        description="The objective: undecided, all but undecided, or blind to other classes.",
+        json_schema_extra={
+            "help": "The objective, a name or package.module:function: undecided, all but undecided, or blind to other "
+            "classes."
+        },
     )
     sparsity: Annotated[Number, Field(ge=0, lt=1)] | None = Field(
         default=None,
@@ -65,6 +81,9 @@ class TrainingSettings(Settings):
         default=False, description="Give each class its own share of every hidden layer."
     )
     lr: Annotated[Number, Field(gt=0)] = Field(default=1e-3, description="Step size of Adam.")
+    weight_decay: Annotated[Number, Field(ge=0)] = Field(
+        default=0.0, description="Weight of Σ w² / 2 in the loss."
+    )
     batch_size: Annotated[Whole, Field(ge=1)] = Field(default=64, description="Samples per step.")
     patience: Annotated[Whole, Field(ge=1)] | None = Field(
         default=3,
@@ -86,6 +105,20 @@ class TrainingSettings(Settings):
     )
     output_share: Annotated[Number, Field(ge=0, le=1)] = Field(
         default=0.5, description="The output layer's pruning rate as a share of the others'."
+    )
+
+    balanced: Annotated[bool, BeforeValidator(_flag)] = Field(
+        default=False, description="Let all classes count the same, however many samples they have."
+    )
+    augment: OwnFunction | None = Field(
+        default=None,
+        description="What changes training inputs.",
+        json_schema_extra={"help": "What changes training inputs: package.module:function."},
+    )
+    sample_weights: Annotated[str, Field(max_length=16)] | None = Field(
+        default=None,
+        description="Hash of how much training samples count.",
+        json_schema_extra={"command_line": False},
     )
 
     @classmethod

@@ -4,26 +4,36 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
 import torch
+from torch import Tensor, nn
 
-from ..data.dataset import Dataset, Split
+from ..data.dataset import Dataset
+from ..data.split import Split
 from ..errors import DataError, SpecError
 from ..nets import NetSpec, build_net, net_builder
 from ..population import History, Population
+from ..population.fit import Done
+from ..population.step import Augment
+from ..result import Result, plain
 from .blueprint import Blueprint, hash_tensors
 from .class_sets import ClassName, ClassSet, class_sets, named, one_hot_sets
 from .evaluate import Score, evaluate_all
 from .files import file_name, find_trained, make_folder
-from .layouts import Member, layouts
+from .layouts import Member, WholeNetworks, layouts
+from .learned import warn_of_what_cannot_be_learned, warn_of_what_was_not_learned
 from .manifest import Provenance
-from .part import Specialist
+from .objectives import Loss
+from .own_functions import function_name
 from .rounds import train_rounds
-from .settings import AdamThrough, Keep, Loss, Monitor, Scope, TrainingSettings
+from .settings import AdamThrough, Keep, Monitor, Scope, TrainingSettings
+from .settings import Loss as LossName
+from .specialist import Specialist
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,7 +44,7 @@ def train_specialists(
     net: str | NetSpec = "mlp:512",
     rewarded: Iterable[ClassName | Iterable[ClassName]] | None = None,
     *,
-    loss: Loss = "me",
+    loss: LossName | Loss = "me",
     sparsity: float | None = None,
     rounds: int = 2,
     epochs: int = 20,
@@ -44,6 +54,7 @@ def train_specialists(
     seed: int = 0,
     seeds: Sequence[int] | None = None,
     lr: float = 1e-3,
+    weight_decay: float = 0.0,
     batch_size: int = 64,
     patience: int | None = 3,
     monitor: Monitor = "loss",
@@ -51,6 +62,9 @@ def train_specialists(
     adam: AdamThrough = "fresh",
     scope: Scope = "tensor",
     output_share: float = 0.5,
+    balanced: bool = False,
+    sample_weights: Tensor | Sequence[float] | None = None,
+    augment: Augment | None = None,
     device: torch.device | str | None = None,
     at_once: int | None = None,
     folder: str | Path | None = None,
@@ -74,9 +88,11 @@ def train_specialists(
         The architecture, as for `build_net`.
     rewarded : iterable, optional
         For each specialist a class or several, by id or name. Default: one specialist per class.
-    loss : {"me", "qme", "xe"}
+    loss : {"me", "qme", "xe"} or callable
         ``"me"``: samples of other classes shall give the uniform distribution over all classes. ``"qme"``: over
-        all classes that are not rewarded. ``"xe"``: cross-entropy on the samples of rewarded classes alone.
+        all classes that are not rewarded. ``"xe"``: cross-entropy on the samples of rewarded classes alone. A function
+        ``loss(logits, target, rewarded) -> [samples]`` is one of your own: for one network, of logits that are divided
+        by the temperature, class ids, and which classes are rewarded, 0/1.
     sparsity : float, optional
         Share of weights and biases to prune. Default: the paper's .99 for ``mlp``, .6 for convolutional
         networks; nothing with slots.
@@ -98,8 +114,8 @@ def train_specialists(
         What θ0, the order of samples and the noise are drawn from.
     seeds : sequence of int, optional
         Train the whole set of specialists once for each of these seeds.
-    lr, batch_size : float, int
-        Step size of Adam, samples per step.
+    lr, weight_decay, batch_size : float, float, int
+        Step size of Adam, weight of Σ w² / 2 in the loss, samples per step.
     patience : int, optional
         Stop a network after this many epochs without a better validation score.
     monitor : {"loss", "rewarded_accuracy"}
@@ -116,13 +132,20 @@ def train_specialists(
     output_share : float
         With ``scope="tensor"``, the output layer's pruning rate as a share of that of the others; half gives the
         published numbers.
+    balanced : bool
+        Weigh samples so that all classes count the same, in training and validation, however many samples they have.
+    sample_weights : Tensor, optional
+        How much each training sample counts in the loss; it multiplies what ``balanced`` gives.
+    augment : callable, optional
+        ``augment(x, noise) -> x`` changes training inputs ``[networks, batch, ...]``, as for `Population.fit`.
     device : str or torch.device, optional
         Where to train; the first GPU if there is one.
     at_once : int, optional
         How many networks to train together; by default as many as the device does well with.
     folder : path, optional
-        Save each specialist there. Those that it has already, trained in the same way on the same data, are kept
-        and not trained again.
+        Save each specialist there as soon as it is done, while others still train. Those that it has already, trained
+        in the same way on the same data, are kept and not trained again, so the same call goes on where another was
+        stopped.
     replace : bool
         Train anew, and replace, what the folder has.
     progress : bool
@@ -132,6 +155,11 @@ def train_specialists(
     -------
     Team
         The specialists, by seed and then in the order of ``rewarded``.
+
+    Warns
+    -----
+    TrainingWarning
+        Of specialists that learned nothing, and of those that see no samples of other classes.
 
     References
     ----------
@@ -147,11 +175,19 @@ def train_specialists(
     True
     """
     begun = time.perf_counter()
-    settings = settled(TrainingSettings.from_arguments(locals()))
     if not isinstance(data, Dataset):
-        raise DataError(f"give a Dataset, such as dovetail.load('digits'), not {type(data).__name__}")
+        raise DataError(
+            f"give a Dataset, such as dovetail.load('digits') or dovetail.read('wine.csv'), not {type(data).__name__}"
+        )
     if data.task != "classes":
         raise DataError(f"specialists need data with classes; {data.name} has {data.task}")
+    counts = None if sample_weights is None else _weights_of_samples(sample_weights, data)
+    names = {
+        "loss": loss if isinstance(loss, str) else function_name(loss, "loss"),
+        "augment": None if augment is None else function_name(augment, "augment"),
+        "sample_weights": None if counts is None else hash_tensors({"weights": counts})[:16],
+    }
+    settings = settled(TrainingSettings.from_arguments(locals() | names))
     sets = class_sets(rewarded, data.classes)
     _check_samples(data, sets)
     if seeds is not None and not isinstance(seeds, Iterable):
@@ -160,30 +196,113 @@ def train_specialists(
     if not chosen:
         raise SpecError("seeds is empty; leave it out for seed 0")
     members = [(number, ids) for number in chosen for ids in sets]
-    blueprint = Blueprint(NetSpec.parse(settings.net), data.input_shape, data.classes, settings.temperature)
+    blueprint = Blueprint(
+        NetSpec.parse(settings.net), data.input_shape, data.classes, settings.temperature, data.preparation
+    )
     starts = {number: start_hash(blueprint, number) for number in dict.fromkeys(chosen)}
     made: dict[Member, Specialist] = {}
     if folder is not None:
         folder = make_folder(folder)
         made = find_trained(folder, members, data, blueprint, settings, replace=replace)
+    weighing = _Weighing.of(data, balanced, counts)
     histories: list[History] = []
+    losses: dict[Member, float] = {}
     missing = [member for member in dict.fromkeys(members) if member not in made]
+    warn_of_what_cannot_be_learned([ids for ids in sets if any(ids == own for _, own in missing)], data)
+
+    def take_in(layout: WholeNetworks, together: Sequence[Member], done: Done) -> None:
+        for place, row in enumerate(done.members.tolist()):
+            if done.history.diverged[row]:
+                continue
+            number, ids = together[row]
+            metrics = _last_metrics(done.history, row)
+            losses[number, ids] = metrics.get("loss", math.nan)
+            provenance = Provenance(
+                number, starts[number], settings.loss, slots, data.name, data.fingerprint,
+                settings.model_dump(), metrics,
+            )  # fmt: skip
+            part = made[number, ids] = Specialist(blueprint, ids, layout.packed(done, place, ids), provenance)
+            if folder is not None:
+                part.save(Path(folder) / file_name(data.name, ids, number))
+
     for layout, group in layouts(blueprint, missing, slots=slots):
         build = net_builder(layout.net, data.input_shape, data.outputs)
-        population = Population(build, [number for number, _ in group], device=device)
-        layout.prepare(population, group)
-        rows = one_hot_sets([ids for _, ids in group], data.outputs)
-        done = train_rounds(population, data, rows, settings, at_once=at_once, progress=progress)
-        histories += done
-        for row, (number, ids) in enumerate(group):
-            provenance = Provenance(
-                number, starts[number], loss, slots, data.name, data.fingerprint,
-                settings.model_dump(), _last_metrics(done[-1], row),
+        # No more in a population than train together, so that some are done and saved before others begin.
+        size = at_once or _trained_at_once(build, data, settings, device)
+        rounds_of: list[list[History]] = []
+        for start in range(0, len(group), size):
+            together = group[start : start + size]
+            population = Population(build, [number for number, _ in together], device=device)
+            layout.prepare(population, together)
+            rows = one_hot_sets([ids for _, ids in together], data.outputs)
+            rounds_of.append(
+                train_rounds(
+                    population, data, rows, settings, loss=loss, augment=augment, weights=weighing.train,
+                    val_weights=weighing.val_of(rows, settings.loss), when_done=partial(take_in, layout, together),
+                    at_once=at_once, progress=progress and _title(start, together, group),
+                )
             )  # fmt: skip
-            made[number, ids] = Specialist(blueprint, ids, layout.packed(population, row, ids), provenance)
-            if folder is not None:
-                made[number, ids].save(folder / file_name(data.name, ids, number))
+        histories += [History.joined(parts) for parts in zip(*rounds_of, strict=True)]
+    warn_of_what_was_not_learned(losses, data, loss, weighing.val_of, settings.lr)
     return Team([made[member] for member in members], histories, time.perf_counter() - begun)
+
+
+def _title(start: int, together: Sequence[Member], group: Sequence[Member]) -> bool | str:
+    """Return what to write in front of a progress bar: which networks these are, where they are not all."""
+    return f"{start + 1}-{start + len(together)} of {len(group)}" if len(together) < len(group) else True
+
+
+def _trained_at_once(
+    build: Callable[[], nn.Module],
+    data: Dataset,
+    settings: TrainingSettings,
+    device: torch.device | str | None,
+) -> int:
+    one = Population(build, [0], device=device)
+    return one.trained_at_once(data.train.x, batch_size=settings.batch_size)
+
+
+def _weights_of_samples(weights: Tensor | Sequence[float], data: Dataset) -> Tensor:
+    """Return what each training sample counts as a vector; what is in it is checked where it is used."""
+    try:
+        counts = torch.as_tensor(weights, dtype=torch.float32)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise DataError(f"sample_weights are numbers, one for each training sample ({error})") from None
+    if counts.shape != (len(data.train),):
+        raise DataError(
+            f"sample_weights have shape {tuple(counts.shape)}; {data.name} has {len(data.train):,} training samples, "
+            "and each needs one"
+        )
+    return counts
+
+
+@dataclass(frozen=True)
+class _Weighing:
+    """How much samples count in losses; None where all count the same."""
+
+    train: Tensor | None
+    val: Tensor | None
+    target: Tensor
+
+    @classmethod
+    def of(cls, data: Dataset, balanced: bool, counts: Tensor | None) -> _Weighing:
+        """Return the weights of all samples of data."""
+        target = data.val.y
+        if not balanced:
+            return cls(counts, None, target)
+        # As often as classes are in training; a class without samples has no weight.
+        each = data.train.y.bincount(minlength=data.outputs).double()
+        by_class = torch.where(each > 0, len(data.train) / (each.count_nonzero() * each), 0).float()
+        own = by_class[data.train.y]
+        return cls(own if counts is None else own * counts.to(own), by_class[target], target)
+
+    def val_of(self, rows: Tensor, loss: str) -> Tensor | None:
+        """Return what validation samples count for each member ``[members, samples]``, by its rewarded classes."""
+        if loss != "xe":
+            return None if self.val is None else self.val.expand(len(rows), -1)
+        # Samples of other classes are not looked at.
+        seen = rows.to(self.target.device)[:, self.target].float()
+        return seen if self.val is None else seen * self.val
 
 
 def settled(settings: TrainingSettings) -> TrainingSettings:
@@ -234,7 +353,7 @@ def _check_samples(data: Dataset, sets: Sequence[ClassSet]) -> None:
             raise DataError(f"{data.name} has no {name} samples of class {named(empty, data.classes)}")
 
 
-class Team(Sequence[Specialist]):
+class Team(Sequence[Specialist], Result):
     """A list of specialists, by seed and then in the order of the rewarded sets.
 
     Attributes
@@ -314,3 +433,7 @@ class Team(Sequence[Specialist]):
             table["entropy"] = [score.entropy for score in scores]
             table["leakage"] = [float(score.leakage.nanmean()) for score in scores]
         return table
+
+    def to_dict(self) -> dict[str, object]:
+        """Return a list of the specialists as plain values, ready for JSON."""
+        return {"specialists": plain(self.to_frame().to_dict("records")), "seconds": self.seconds}

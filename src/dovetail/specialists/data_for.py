@@ -1,0 +1,71 @@
+"""Data for parts: what a text names, prepared as the samples were that they were trained on."""
+
+from __future__ import annotations
+
+from ..data import Dataset, data_spec, load_here, open_data
+from ..errors import DataError, SpecError
+from .blueprint import Blueprint
+from .fitting import check_data
+
+
+def data_for(blueprint: Blueprint, text: str, *, download: bool = True) -> Dataset:
+    """Return data to measure parts on.
+
+    Parameters
+    ----------
+    blueprint : Blueprint
+        That of the parts.
+    text : str
+        A data set by name, a file or folder, or a function, as `dovetail.data.open_data` takes it. Raw samples are
+        prepared as those of the training were, with the class list from then.
+    download : bool
+        Whether files of a known set may be downloaded if they are not here.
+
+    Raises
+    ------
+    DataError
+        When it has other classes, samples of another shape, or samples that were prepared in another way.
+
+    Examples
+    --------
+    >>> from dovetail.nets import NetSpec
+    >>> ten = tuple("0123456789")
+    >>> data_for(Blueprint(NetSpec.parse("mlp:8"), (1, 8, 8), ten, 5.0), "digits")
+    Dataset('digits', 1149/288/360, input_shape=(1, 8, 8), outputs=10)
+    """
+    if not download and is_known(text):
+        spec = data_spec(text)
+        data = load_here(spec.name, **spec.options)
+    else:
+        data = open_data(text, like=blueprint)
+    check_data(blueprint, data)
+    _check_prepared(blueprint, data)
+    return data
+
+
+def is_known(text: str) -> bool:
+    """Return whether a text names a data set that is loaded by name.
+
+    Examples
+    --------
+    >>> is_known("har:features=time"), is_known("wine.csv")
+    (True, False)
+    """
+    try:
+        data_spec(text.replace(",", ":").partition(":")[0])
+    except SpecError:
+        return False
+    return True
+
+
+def _check_prepared(blueprint: Blueprint, data: Dataset) -> None:
+    """Refuse samples that look the same to a network and mean something else, which no other check would notice."""
+    ours, theirs = (one and one.digest for one in (blueprint.preparation, data.preparation))
+    if ours == theirs:
+        return
+    done = "as they are" if data.preparation is None else data.preparation.describe()
+    wanted = "as they are" if blueprint.preparation is None else blueprint.preparation.describe()
+    raise DataError(
+        f"the samples of {data.name} are prepared in another way ({done}) than those of the training ({wanted}), so "
+        "numbers would mean nothing; name a file of raw samples, or a function that returns raw samples and labels"
+    )

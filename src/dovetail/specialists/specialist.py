@@ -1,0 +1,147 @@
+"""A specialist: a trained part, as it is stored: the entries of its weights that are kept."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from types import MappingProxyType
+from typing import Literal, Self
+
+from torch import nn
+
+from ..data.split import is_finite
+from ..errors import DataError
+from .blueprint import Blueprint, Packed, State, Tempered, dense_state, hash_tensors
+from .composite import Composite, add_parts
+from .manifest import Manifest, Provenance
+from .part import Part, checked_layout
+from .threshold import Threshold
+
+
+class Specialist(Part):
+    """A sparse network with rewarded classes; made by `train_specialists`, or opened from a file.
+
+    Attributes
+    ----------
+    blueprint : Blueprint
+        Network, classes and temperature.
+    rewarded : tuple of int
+        Ids of the classes it recognises.
+    weights : read-only mapping of str to Packed
+        Its parameters and buffers: the entries that are kept.
+    provenance : Provenance
+        Where it comes from.
+    threshold : Threshold or None
+        How sure it must be to answer; see `with_threshold`.
+
+    Examples
+    --------
+    >>> import dovetail as dt
+    >>> three, eight = dt.train_specialists(dt.load("digits"), "mlp:32", [3, 8], epochs=2, progress=False)
+    >>> three
+    Specialist(3, digits, mlp:32, 95.1 % sparse, seed 0)
+    >>> three + eight
+    Composite(3, 8: sum of 2 specialists, mlp:32)
+    """
+
+    weights: Mapping[str, Packed]
+    provenance: Provenance
+    _rewarded: tuple[int, ...]
+
+    def __init__(
+        self,
+        blueprint: Blueprint,
+        rewarded: Iterable[int],
+        weights: Mapping[str, Packed],
+        provenance: Provenance,
+        threshold: Threshold | None = None,
+    ) -> None:
+        for name, packed in weights.items():
+            if packed.values.is_floating_point() and not is_finite(packed.values):
+                raise DataError(f"weights {name!r} of a specialist hold NaN or infinity; train it again")
+        vars(self).update(
+            blueprint=blueprint,
+            _rewarded=tuple(rewarded),
+            weights=MappingProxyType(dict(weights)),
+            provenance=provenance,
+            threshold=threshold,
+        )
+
+    def _with(self, threshold: Threshold | None) -> Self:
+        return type(self)(self.blueprint, self.rewarded, self.weights, self.provenance, threshold)
+
+    @property
+    def rewarded(self) -> tuple[int, ...]:
+        """Ids of the classes it recognises."""
+        return self._rewarded
+
+    @property
+    def specialists(self) -> tuple[Specialist, ...]:
+        """Itself."""
+        return (self,)
+
+    @property
+    def seed(self) -> int:
+        """The seed it was trained from."""
+        return self.provenance.seed
+
+    @property
+    def sparsity(self) -> float:
+        """Share of its weights that are pruned."""
+        parameters = self.blueprint.parameter_names
+        kept = sum(self.weights[name].kept for name in parameters)
+        return 1 - kept / sum(self.weights[name].shape.numel() for name in parameters)
+
+    @property
+    def state(self) -> State:
+        """Its tensors with zeros where nothing is kept."""
+        return dense_state(self.weights)
+
+    @property
+    def masks(self) -> State:
+        """Which entries of each parameter are kept."""
+        return {name: self.weights[name].mask() for name in self.blueprint.parameter_names}
+
+    @cached_property
+    def digest(self) -> str:
+        """Hash of blueprint, rewarded classes, slots and weights."""
+        what = f"{self.blueprint.text} {list(self.rewarded)} {self.provenance.slots}".encode()
+        tensors = {f"{name} values": packed.values for name, packed in self.weights.items()}
+        tensors |= {
+            f"{name} positions": packed.positions
+            for name, packed in self.weights.items()
+            if packed.positions is not None
+        }
+        return hashlib.sha256(what + hash_tensors(tensors).encode()).hexdigest()[:32]
+
+    @property
+    def manifest(self) -> Manifest:
+        """What its file says about it."""
+        return Manifest(
+            "specialist",
+            self.blueprint,
+            [(self.rewarded, self.provenance)],
+            [self.sparsity],
+            digest=self.digest,
+            threshold=self.threshold,
+        )
+
+    def _network(self) -> nn.Module:
+        return Tempered(self.blueprint.network(self.state), self.blueprint.temperature)
+
+    def state_dict(self, *, layout: Literal["dense", "sparse"] = "dense") -> State:
+        """Return its weights by name, as a network of the same spec takes them."""
+        if checked_layout(layout) == "dense":
+            return self.state
+        return {name: packed.sparse() for name, packed in self.weights.items()}
+
+    def __repr__(self) -> str:
+        slots = ", in its slot" if self.provenance.slots else ""
+        return (
+            f"Specialist({self.knows}, {self.provenance.data}, {self.blueprint.net}, "
+            f"{100 * self.sparsity:.1f} % sparse, seed {self.seed}{slots})"
+        )
+
+    def __add__(self, other: object) -> Composite:
+        return add_parts([self, other]) if isinstance(other, Part) else NotImplemented
