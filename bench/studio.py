@@ -27,8 +27,8 @@ from dovetail.data import Dataset
 from dovetail.nets import NetSpec, build_net
 from dovetail.specialists import Blueprint, Provenance, Specialist
 from dovetail.specialists.blueprint import pack
+from dovetail.specialists.composite import compose_quietly
 from dovetail.specialists.merge import Method
-from dovetail.specialists.part import compose_quietly
 from dovetail.studio import create_app
 from dovetail.studio.serve import compute_politely, listen, server_config
 

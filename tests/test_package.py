@@ -71,6 +71,7 @@ def test_public_names() -> None:
         "net_builder",
         "network_graph",
         "open",
+        "read",
         "recompute_batch_norm",
         "reproduce",
         "rescale_",

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
         spectral_clusters,
         train_networks,
     )
-    from .data import BooleanTask, Dataset, Split, boolean_task, load
+    from .data import BooleanTask, Dataset, Split, boolean_task, load, read
     from .engine import reproduce
     from .graph import NetworkGraph, network_graph
     from .nets import build_net, net_builder
@@ -71,6 +71,7 @@ __all__ = [
     "net_builder",
     "network_graph",
     "open",
+    "read",
     "recompute_batch_norm",
     "reproduce",
     "rescale_",
@@ -96,7 +97,7 @@ __getattr__, __dir__ = lazy_names(
             "spectral_clusters",
             "train_networks",
         ],
-        "data": ["BooleanTask", "Dataset", "Split", "boolean_task", "load"],
+        "data": ["BooleanTask", "Dataset", "Split", "boolean_task", "load", "read"],
         "engine": ["reproduce"],
         "graph": ["NetworkGraph", "network_graph"],
         "nets": ["build_net", "net_builder"],

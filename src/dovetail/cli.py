@@ -6,9 +6,10 @@ import os
 import sys
 import traceback
 import warnings
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from ._version import __version__
 from .commands import data
@@ -17,15 +18,30 @@ from .commands.compose import compose
 from .commands.demo import demo
 from .commands.inspect import inspect
 from .commands.modules import modules
+from .commands.predict import predict
 from .commands.report import report
 from .commands.reproduce import reproduce
 from .commands.sculpt import sculpt
 from .commands.studio import studio
 from .commands.train import train
 from .display import printable
-from .errors import CompatibilityWarning, DovetailError, memory_is_full
+from .errors import DovetailError, DovetailWarning, memory_is_full
+
+
+class _Commands(TyperGroup):
+    """The commands; what is wrong with an option is said without how Typer has found out."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command that was typed."""
+        try:
+            return super().invoke(ctx)
+        except typer.BadParameter as error:
+            error.message = error.message.removeprefix("Value error, ")
+            raise
+
 
 app = typer.Typer(
+    cls=_Commands,
     help="Neural networks made of parts that fit.",
     no_args_is_help=True,
     add_completion=False,
@@ -55,6 +71,7 @@ app.command()(demo)
 app.add_typer(data.app, name="data")
 app.command()(train)
 app.command()(compose)
+app.command()(predict)
 app.command()(inspect)
 app.command()(sculpt)
 app.command()(modules)
@@ -102,7 +119,7 @@ def main() -> None:
 
 def _show_warning(message: Warning | str, category: type[Warning], *where: object, **more: object) -> None:
     """Show our own warnings as one line; others are for developers."""
-    if issubclass(category, CompatibilityWarning):
+    if issubclass(category, DovetailWarning):
         _say(f"warning: {message}")
 
 

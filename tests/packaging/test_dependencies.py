@@ -18,7 +18,7 @@ from .source import PACKAGE, ROOT
 
 _PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 _EXTRAS: dict[str, list[str]] = _PROJECT["optional-dependencies"]
-_IMPORTED_AS = {"scikit-learn": "sklearn", "markdown-it-py": "markdown_it"}
+_IMPORTED_AS = {"scikit-learn": "sklearn", "markdown-it-py": "markdown_it", "pillow": "PIL"}
 _WITH_TORCH = {"triton"}
 
 

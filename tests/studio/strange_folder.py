@@ -85,7 +85,7 @@ def make_strange_folder(beside: Path, parts: Path) -> Path:
 def _write_audits(root: Path) -> None:
     """Write a good audit, and ones with each of its values replaced by something else."""
     save_file(planted(), root / "planted.safetensors")
-    found = dt.clusterability(planted(), k=3, shuffles=3, progress=False).to_json()
+    found = dt.clusterability(planted(), k=3, shuffles=3, progress=False).to_dict()
     audit = {"checkpoint": "planted.safetensors", "layers_read": [], "sorted_by_name": False, "lesions": None}
     variants: dict[str, object] = {"good": found}
     for key in found:

@@ -43,7 +43,7 @@ def test_a_job_finds_what_the_library_finds(tmp_path: Path) -> None:
     told: Told = []
     result = run(settings(audit_folder(tmp_path), seed=4), listener(told))
     found = dt.clusterability(planted(), k=3, shuffles=5, seed=4, progress=False)
-    assert result["audit"]["clusterability"] == found.to_json()
+    assert result["audit"]["clusterability"] == found.to_dict()
     shown = result["shown"]
     assert shown["numbers"]["ncut"] == found.ncut
     assert shown["numbers"]["p_value"] == found.p_value

@@ -72,7 +72,7 @@ def test_an_audit_by_keyboard_ends_with_the_numbers_of_the_library(
     with page.expect_download() as download:
         page.get_by_role("link", name="Download as JSON").click()
     audit = json.loads(download.value.path().read_text())
-    assert audit["clusterability"] == found.to_json()
+    assert audit["clusterability"] == found.to_dict()
     assert json.loads((tmp_path / "kept" / "audit.json").read_text()) == audit
 
     def form() -> list[str]:

@@ -19,11 +19,11 @@ from dovetail.errors import DovetailError
 from dovetail.nets import NetSpec
 from dovetail.specialists import Composite, Specialist
 from dovetail.specialists.blueprint import Packed
+from dovetail.specialists.composite import compose_quietly
 from dovetail.specialists.evaluate import score_logits
 from dovetail.specialists.files import read_file_manifest
 from dovetail.specialists.manifest import Manifest
 from dovetail.specialists.merge import Method
-from dovetail.specialists.part import compose_quietly
 from dovetail.studio.bench import composing as first_fit
 from dovetail.studio.bench import parts
 from dovetail.studio.bench.bench import Bench, Measured

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 import dovetail as dt
 from dovetail.cli import app as command_line
 from dovetail.specialists import Composite, open_file
-from dovetail.specialists.part import compose_quietly
+from dovetail.specialists.composite import compose_quietly
 from dovetail.studio.bench import demo_job
 
 from .bench_parts import DIGITS, digit_specialist, names, save_team

@@ -78,12 +78,12 @@ def audit(
     from ..cluster import clusterability
     from ..cluster import lesion as lesioned
     from ..cluster.audit_folder import audit_json, check_folder, write_audit
-    from ..data import load
     from ..errors import SpecError
     from ..graph.chain import ASSUMED
     from ..io.provenance import provenance
     from .audit_print import print_found, print_lesions
     from .audit_source import advice_for_the_command, read_shape, read_source
+    from .own_data import say_what_was_read
 
     begun = time.perf_counter()
     settings = AuditSettings(**options)
@@ -92,7 +92,7 @@ def audit(
             raise SpecError(f"{option} goes with --lesion DATA: without it the network is not measured")
     if output is not None:
         check_folder(output)
-    data = None if lesion is None else load(lesion)
+    data = None if lesion is None else _data_for(checkpoint, lesion)
     shape = read_shape(input_shape) or (None if data is None else data.input_shape)
     source = read_source(checkpoint, weights, shape)
     with advice_for_the_command(source):
@@ -106,7 +106,13 @@ def audit(
         network, split = measured
         lesions = lesioned(network, found, split, draws=draws, seed=settings.seed, progress=not as_json)
         assumed = None if source.layers is None else ASSUMED
-        lost = {"data": lesion, "classes": source.measured_classes, "assumed": assumed, **lesions.to_json()}
+        # A folder of this machine is nobody's business who reads the file.
+        lost = {
+            "data": Path(lesion or "").name,
+            "classes": source.measured_classes,
+            "assumed": assumed,
+            **lesions.to_dict(),
+        }
     made = provenance(begun, None if measured is None else next(measured[0].parameters()).device)
     answer = audit_json(
         checkpoint, source, found, made, weights=None if weights is None else str(weights), lesions=lost
@@ -119,9 +125,24 @@ def audit(
     print_found(found, source)
     if lesions is not None:
         assert data is not None
+        assert lesion is not None
+        say_what_was_read(data, lesion)
         print_lesions(lesions, data, source)
     if output is not None:
         say(f"In {output}: pictures, and everything measured in audit.json.")
+
+
+def _data_for(checkpoint: str, text: str) -> Dataset:
+    """Return data to measure on: for a part, prepared as that of its training was."""
+    from ..cluster.source import is_part
+    from ..data import open_data
+    from ..specialists.data_for import data_for
+    from ..specialists.files import read_file_manifest
+
+    path = Path(checkpoint)
+    if path.is_file() and is_part(path):
+        return data_for(read_file_manifest(path).blueprint, text)
+    return open_data(text)
 
 
 def _ready(
@@ -133,14 +154,12 @@ def _ready(
     from ..cluster.ablation import check_fits
     from ..errors import DataError, SpecError
     from ..population.checks import check_device
-    from ..specialists.fitting import check_data
     from .audit_source import measurable
 
     if data.task != "classes":
         raise DataError(f"--lesion measures how well classes are told apart, and {data.name} has {data.task}")
     split = data.test
     if source.part is not None:
-        check_data(source.part.blueprint, data)
         # On samples of other classes it is meant to be undecided, so that accuracy says nothing there.
         split = split.where(torch.isin(split.y, torch.tensor(source.part.rewarded)))
         if not len(split):

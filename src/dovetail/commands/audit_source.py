@@ -6,22 +6,19 @@ import difflib
 import importlib
 import re
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, redirect_stdout
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, redirect_stdout, suppress
 from pathlib import Path
 from typing import Any
 
 from torch import Tensor, nn
 
 from ..cluster.source import Source, advised, source_in
-from ..errors import DovetailError, FileFormatError, ShapeError, SpecError, unknown_name
+from ..errors import DovetailError, FileFormatError, ShapeError, SpecError
 from ..graph.chain import ASSUMED, foreign_tensor, layer_chain
 from ..graph.matrices import PASS_MODULE, WAYS, read_tensors
 from ..graph.read import EXAMPLE
-
-_BUILDER = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
-
-_FILE_OF_BUILDER = re.compile(r"(.+)\.py:([A-Za-z_][\w.]*)")
+from ..importing import failed, is_code, made_by
 
 _BY_BUILDER = "name the network instead: package.module:builder --weights FILE --input-shape 3x32x32"
 
@@ -37,10 +34,7 @@ def read_source(text: str, weights: Path | None, input_shape: tuple[int, ...] | 
                 f"{text!r} is a file of weights already; --weights goes with a builder, timm: or net:"
             )
         return source_in(Path(text), input_shape)
-    by_file = _FILE_OF_BUILDER.fullmatch(text)
-    if by_file:
-        module = by_file[1].removeprefix("./").replace("/", ".")
-        raise SpecError(f"{text!r} names a file; a builder is named by its module: {module}:{by_file[2]}")
+    by_name = is_code(text, "builder")
     tensors = None if weights is None else read_tensors(weights)
     kind, _, name = text.partition(":")
     if kind == "timm" and name:
@@ -48,17 +42,31 @@ def read_source(text: str, weights: Path | None, input_shape: tuple[int, ...] | 
         input_shape = input_shape or own_shape
     elif kind == "net" and name:
         network = _from_spec(name, tensors, input_shape)
-    elif _BUILDER.fullmatch(text):
+    elif by_name:
         network = built_by(text)
     else:
-        raise FileFormatError(
-            f"{text!r} is {'a folder' if Path(text).is_dir() else 'not there'}; name a file of weights (safetensors, "
-            f"or a state dict by torch.save), package.module:builder, timm:NAME, or net:SPEC"
-        )
+        raise _nothing_there(text)
     if tensors is not None:
         assert weights is not None
         _load_weights(network, tensors, weights)
     return Source(network.eval(), input_shape)
+
+
+def _nothing_there(text: str) -> FileFormatError:
+    """Return the error for a text that names nothing, with what it might have been meant for."""
+    from ..nets import NetSpec
+
+    ways = (
+        "name a file of weights (safetensors, or a state dict by torch.save), package.module:builder, timm:NAME, or "
+        "net:SPEC"
+    )
+    with suppress(SpecError):
+        NetSpec.parse(text)
+        ways = (
+            f"for this architecture of dovetail's write net:{text} --weights FILE --input-shape 3x32x32, for one of "
+            "timm's timm:NAME, for a file its path"
+        )
+    return FileFormatError(f"{text!r} is {'a folder' if Path(text).is_dir() else 'not there'}; {ways}")
 
 
 def advice_for_the_command(source: Source) -> AbstractContextManager[None]:
@@ -140,38 +148,7 @@ def _not_dense(why: str) -> SpecError:
 
 def built_by(text: str) -> nn.Module:
     """Return the network that ``package.module:builder`` makes when it is called; the module is imported for it."""
-    module_name, _, path = text.partition(":")
-    # What that code prints is not part of our answer, which may be JSON.
-    with _here_first(), redirect_stdout(sys.stderr):
-        try:
-            builder: Any = importlib.import_module(module_name)
-        except ModuleNotFoundError as error:
-            if error.name is None or not (
-                module_name == error.name or module_name.startswith(f"{error.name}.")
-            ):
-                raise _failed(f"importing {module_name!r}", error) from error
-            raise SpecError(
-                f"there is no module {error.name!r} in this folder or installed, and no file {text!r}"
-            ) from error
-        except (Exception, SystemExit) as error:
-            raise _failed(f"importing {module_name!r}", error) from error
-        for name in path.split("."):
-            if not hasattr(builder, name):
-                known = [
-                    known for known, value in vars(builder).items() if callable(value) and known[0] != "_"
-                ]
-                raise unknown_name(f"builder in {module_name!r}", name, known)
-            builder = getattr(builder, name)
-        if isinstance(builder, nn.Module):
-            return builder
-        if not callable(builder):
-            raise SpecError(
-                f"{text!r} is a {type(builder).__name__}; a function that returns the network is needed"
-            )
-        try:
-            network = builder()
-        except (Exception, SystemExit) as error:
-            raise _failed(f"calling {text!r} without arguments", error) from error
+    network = made_by(text, "builder", nn.Module)
     if not isinstance(network, nn.Module):
         raise SpecError(
             f"{text!r} returned a {type(network).__name__}; it must return the network, an nn.Module"
@@ -197,22 +174,5 @@ def from_timm(name: str, *, pretrained: bool) -> tuple[nn.Module, tuple[int, ...
     except Exception as error:  # the network, the disk, the hub: a dozen libraries may fail in their own ways
         what = f"making {name!r} with timm" + (" and downloading its weights" if pretrained else "")
         way_out = "; with --weights FILE nothing is downloaded" if pretrained else ""
-        raise DovetailError(f"{_failed(what, error)}{way_out}") from error
+        raise DovetailError(f"{failed(what, error)}{way_out}") from error
     return network, tuple(timm.data.resolve_data_config({}, model=network)["input_size"])
-
-
-@contextmanager
-def _here_first() -> Iterator[None]:
-    """Look for modules in the current folder too, as ``python -m`` does; an installed command does not by itself."""
-    here = str(Path.cwd())
-    sys.path.insert(0, here)
-    try:
-        yield
-    finally:
-        if here in sys.path:
-            sys.path.remove(here)
-
-
-def _failed(what: str, error: BaseException) -> DovetailError:
-    reason = (str(error).strip().splitlines() or ["no message"])[0][:200]
-    return DovetailError(f"{what} failed: {type(error).__name__}: {reason}")

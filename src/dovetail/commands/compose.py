@@ -7,18 +7,21 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from .files import open_parts
 from .options import Json
 from .output import print_json, print_table, say, table_of
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from ..data import Dataset
-    from ..specialists import Composite, DropAudit, Part, Score, Specialist
+    from ..specialists import Composite, DropAudit, Score, Specialist
 
 
 def compose(
-    files: Annotated[list[Path], typer.Argument(metavar="FILES", help="Files of specialists or composites.")],
+    files: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILES", help="Files of specialists or composites, or folders of them."),
+    ],
     method: Annotated[
         Literal["sum", "logits", "ties", "calibrated"] | None,
         typer.Option(
@@ -48,6 +51,15 @@ def compose(
             show_default="the training samples of the data measured on",
         ),
     ] = None,
+    threshold: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DATA", help="Choose on the validation split of this data how sure it must be to answer."
+        ),
+    ] = None,
+    undecided: Annotated[
+        str, typer.Option(help="With --threshold: the share of samples it knows that may be left undecided.")
+    ] = "5%",
     keep: Annotated[
         float, typer.Option(help="For --method ties: share of its weights each specialist brings along.")
     ] = 1.0,
@@ -63,27 +75,38 @@ def compose(
 
     Example:
 
-        dovetail compose parts/*.safetensors --without 3 -o nine.safetensors
+        dovetail compose parts/ --without 3 -o nine.safetensors
     """
-    from ..data import load
+    from ..data import open_data
     from ..errors import SpecError
     from ..io.write import check_folder
-    from ..specialists import audit_drop, open_file
+    from ..specialists import audit_drop
     from ..specialists.class_sets import class_of_text
+    from ..specialists.data_for import data_for
+    from ..specialists.threshold import rate_of
 
     if audit is not None and not without:
         raise SpecError("--audit measures what is left of a class that was taken out; name it with --without")
     if keep != 1 and method != "ties":
         raise SpecError("--keep goes with --method ties")
+    if undecided != "5%" and threshold is None:
+        raise SpecError("--undecided goes with --threshold DATA, on which it is chosen")
+    rate_of(undecided)
     if output is not None:
         check_folder(output)
-    parts = [open_file(path) for path in files]
-    measured = None if evaluate is None else _data_for(parts[0], evaluate)
-    audited = None if audit is None else measured if audit == evaluate else _data_for(parts[0], audit)
-    source = load(inputs) if inputs is not None else measured or audited
+    parts = open_parts(files)
+    blueprint = parts[0].blueprint
+    measured = None if evaluate is None else data_for(blueprint, evaluate)
+    audited = None if audit is None else measured if audit == evaluate else data_for(blueprint, audit)
+    chosen_on = (
+        measured if threshold == evaluate else None if threshold is None else data_for(blueprint, threshold)
+    )
+    source = open_data(inputs, like=blueprint) if inputs is not None else measured or audited
     whole = _put_together(parts, method, None if source is None else source.train.x, keep, force)
     dropped = [class_of_text(name, whole.classes) for name in without or ()]
     composite = whole.without(*dropped) if dropped else whole
+    if chosen_on is not None:
+        composite = composite.with_threshold(chosen_on.val, undecided)
     score = None if measured is None else composite.evaluate(measured.test)
     found = None if audited is None else audit_drop(whole, dropped, audited, progress=not as_json)
     if output is not None:
@@ -111,7 +134,7 @@ def _put_together(
 ) -> Composite:
     """Compose by the method that was asked for, or else in the way in which composites among the parts were made."""
     from ..specialists import Composite, compose
-    from ..specialists.part import add_parts
+    from ..specialists.composite import add_parts
 
     made = [part for part in parts if isinstance(part, Composite) and not part.is_plain]
     if method is not None or not made:
@@ -127,21 +150,12 @@ def _put_together(
     return only if len(parts) == 1 and isinstance(only, Composite) else add_parts(parts, force=force)
 
 
-def _data_for(part: Part, text: str) -> Dataset:
-    """Load data to measure on, if it is of the kind that the parts were trained for."""
-    from ..data import load
-    from ..specialists.fitting import check_data
-
-    dataset = load(text)
-    check_data(part.blueprint, dataset)
-    return dataset
-
-
 def _print(composite: Composite, score: Score | None, found: DropAudit | None, output: Path | None) -> None:
     say(repr(composite))
     if score is not None:
         print_table(table_of(score.per_class, "On the test split"))
         entropy = f"undefined ({score.no_entropy})" if score.entropy is None else f"{score.entropy:.4f}"
+        typer.echo(score.answered)
         typer.echo(
             f"rewarded accuracy {score.rewarded_accuracy:.4f}, entropy on other classes {entropy}, "
             f"calibration error {score.calibration_error:.4f}"

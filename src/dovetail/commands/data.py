@@ -9,7 +9,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from .options import Json
+from .options import DataName, Json
 from .output import print_json, print_table, say
 
 app = typer.Typer(help="What data there is, and where it is.", no_args_is_help=True)
@@ -20,6 +20,8 @@ def list_data(as_json: Json = False) -> None:
     """List the data sets, their options, and where their files are.
 
     Wherever DATA is asked for, options may follow after a colon: har:features=time,classes=5.
+
+    DATA may also be a file or folder of yours, such as wine.csv or photos/, or package.module:function.
 
     Example:
 
@@ -48,6 +50,10 @@ def list_data(as_json: Json = False) -> None:
     print_table(table)
     typer.echo("\nFiles are looked for in $DOVETAIL_DATA/NAME, then in the cache ($DOVETAIL_CACHE);")
     typer.echo("dovetail data get NAME downloads them. Options follow a colon: har:features=time,classes=5.")
+    typer.echo(
+        "Your own data is named by its path: wine.csv:target=quality, photos/; dovetail data check says what"
+    )
+    typer.echo("is in it.")
     folder = os.environ.get("DOVETAIL_DATA")
     if folder and not expand_user(folder).is_dir():
         say(f"warning: $DOVETAIL_DATA is {folder}, which is not a folder", err=True)
@@ -74,3 +80,23 @@ def get_data(
         print_json({"name": name, "folder": None if folder is None else str(folder)})
         return
     say(f"{name}: {folder or 'needs no files'}")
+
+
+@app.command("check")
+def check_data(data: DataName, as_json: Json = False) -> None:
+    """Say what is in data before anything is trained on it.
+
+    That is samples and classes of each split, columns and missing values, duplicates within and between splits, and
+    what is done to samples before a network sees them.
+
+    Example:
+
+        dovetail data check digits
+    """
+    from ..data import check_data
+
+    found = check_data(data)
+    if as_json:
+        print_json(found.to_dict())
+        return
+    say(str(found))

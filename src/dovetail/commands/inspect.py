@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import FileFormatError
+from .files import files_in, refuse_weights
 from .options import Json
 from .output import facts_table, print_json, print_table, say, table_of
 
 if TYPE_CHECKING:
+    from ..cluster.saved_audit import SavedAudit
+    from ..sculpting import Hierarchy, Sculpture
     from ..specialists import Composite, Specialist
 
 
@@ -21,7 +24,7 @@ def inspect(
         Path,
         typer.Argument(
             metavar="FILE",
-            help="A specialist, a composite, a sculpted network, modules as JSON, or an audit.",
+            help="A specialist, a composite, a sculpted network, modules as JSON, an audit, or a folder of them.",
         ),
     ],
     as_json: Json = False,
@@ -34,39 +37,83 @@ def inspect(
 
         dovetail inspect parts/digits-3-seed0.safetensors
     """
+    from ..cluster.audit_folder import FILE
+    from ..opening import kind_of
+
+    kind = kind_of(file) if file.is_dir() else None
+    if kind == "run":
+        raise FileFormatError(f"{file} is the folder of a run; see all of it: dovetail report {file}")
+    if kind is None and file.is_dir():
+        _show_folder(file, as_json)
+        return
+    _show(file / FILE if kind == "audit" else file, as_json)
+
+
+def _show(file: Path, as_json: bool) -> None:
+    """Say all that there is to say about one file."""
     from ..cluster.saved_audit import SavedAudit
-    from ..engine import Run
-    from ..io.header import read_header
-    from ..opening import open_saved
     from ..sculpting import Hierarchy, Sculpture
 
-    if file.is_dir():
-        raise FileFormatError(
-            f"{file} is a folder; name a file in it, or see all of it: dovetail report {file}"
-        )
-    found = open_saved(file)
-    content: object
+    found = _opened(file)
+    if as_json:
+        print_json(_content(file, found))
+        return
     match found:
         case Sculpture():
-            what, text, content = "sculpted network", found.describe(), read_header(file)
+            what, text = "sculpted network", found.describe()
         case Hierarchy():
-            what, text, content = "modules of a network", found.describe(), json.loads(found.to_json())
+            what, text = "modules of a network", found.describe()
         case SavedAudit():
             warnings = [f"warning: {warning}" for warning in found.warnings]
             more = f"Clusters, lesions and pictures: dovetail report {file}"
             what, text = f"audit of {found.checkpoint}", "\n".join([found.verdict, *warnings, more])
-            content = found.content
         case _:
-            assert not isinstance(found, Run)  # which is a folder
-            what, text, content = "", "", json.loads(found.manifest.to_text())
-            if not as_json:
-                _show_part(file, found)
-                return
-    if as_json:
-        print_json(content)
-        return
+            _show_part(file, found)
+            return
     print_table(facts_table({"file": _named(file), "what": what}))
     say(text)
+
+
+def _show_folder(folder: Path, as_json: bool) -> None:
+    """Say of each file in a folder what it is, in a line."""
+    import pandas as pd
+
+    rows: list[dict[str, object]] = []
+    for file in files_in([folder]):
+        try:
+            found = _opened(file)
+            rows.append({"file": file.name, "what": _content(file, found) if as_json else repr(found)})
+        except FileFormatError as error:
+            rows.append({"file": file.name, "error" if as_json else "what": str(error)})
+    if as_json:
+        print_json(rows)
+        return
+    print_table(table_of(pd.DataFrame(rows), f"In {folder}"))
+
+
+def _opened(file: Path) -> Specialist | Composite | Sculpture | Hierarchy | SavedAudit:
+    """Return what a file holds."""
+    from ..engine import Run
+    from ..opening import open_saved
+
+    try:
+        found = open_saved(file)
+    except FileFormatError:
+        refuse_weights(file, "dovetail inspect is for what dovetail itself has written")
+        raise
+    assert not isinstance(found, Run)  # which is a folder
+    return found
+
+
+def _content(file: Path, found: Specialist | Composite | Sculpture | Hierarchy | SavedAudit) -> object:
+    """Return all that a file says, for machines."""
+    from ..cluster.saved_audit import SavedAudit
+    from ..io.header import read_header
+    from ..sculpting import Hierarchy, Sculpture
+
+    if isinstance(found, Hierarchy | SavedAudit):
+        return found.to_dict()
+    return read_header(file) if isinstance(found, Sculpture) else json.loads(found.manifest.to_text())
 
 
 def _show_part(file: Path, part: Specialist | Composite) -> None:

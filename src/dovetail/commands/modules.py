@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -56,7 +55,7 @@ def modules(
     if output is not None:
         write_hierarchy(found, output, checkpoint.name)
     if as_json:
-        print_json(json.loads(found.to_json()))
+        print_json(found.to_dict())
     else:
         typer.echo(found.describe())
 

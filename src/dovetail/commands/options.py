@@ -15,9 +15,12 @@ from ..errors import SpecError
 from ..settings import Settings, choices
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines instead of a table.")]
-DataName = Annotated[
-    str, typer.Argument(metavar="DATA", help="A data set, with options if need be: mnist, har:features=time.")
-]
+DATA = (
+    "a data set by name (mnist, har:features=time), a file or folder of yours (wine.csv, photos/, "
+    "wine.csv:target=quality), or package.module:function"
+)
+"""What can be named wherever data is asked for, in the words of the help."""
+DataName = Annotated[str, typer.Argument(metavar="DATA", help=f"{DATA[0].upper()}{DATA[1:]}.")]
 Device = Annotated[
     str | None,
     typer.Option(help="Where to compute: cpu, cuda, cuda:1.", show_default="the first GPU, if any"),
@@ -63,7 +66,7 @@ def with_settings(settings: type[Settings], *, before: str) -> Callable[[Command
         parameters[at:at] = [
             _parameter(name, field)
             for name, field in settings.model_fields.items()
-            if name not in named.parameters
+            if name not in named.parameters and _extra(field).get("command_line", True)
         ]
         keyword = [one.replace(kind=one.KEYWORD_ONLY) for one in parameters]
         command.__signature__ = named.replace(parameters=keyword)  # type: ignore[attr-defined]
@@ -74,7 +77,7 @@ def with_settings(settings: type[Settings], *, before: str) -> Callable[[Command
 
 
 def _parameter(name: str, field: FieldInfo) -> inspect.Parameter:
-    extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
+    extra = _extra(field)
     usual, help_text = extra.get("default_text"), str(extra.get("help", field.description))
     names = choices(field.annotation)
     if names:
@@ -92,6 +95,10 @@ def _parameter(name: str, field: FieldInfo) -> inspect.Parameter:
     )
 
 
+def _extra(field: FieldInfo) -> dict[str, Any]:
+    return field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
+
+
 def _plain(annotation: Any) -> Any:
     """Return a type without its bounds; ``tuple`` for several values, whatever they are."""
     origin = get_origin(annotation)
@@ -99,7 +106,8 @@ def _plain(annotation: Any) -> Any:
         return _plain(get_args(annotation)[0])
     if origin in (Union, UnionType):
         parts = [_plain(part) for part in get_args(annotation) if part is not NoneType]
-        return parts[0] | None
+        plain = str if str in parts else parts[0]  # a few names, or any text
+        return plain | None if NoneType in get_args(annotation) else plain
     if origin is Literal:
         return annotation
     return origin or annotation

@@ -28,7 +28,9 @@ def report(
     data: Annotated[
         str | None,
         typer.Option(
-            metavar="DATA", help="Measure specialists on this data.", show_default="what they were trained on"
+            metavar="DATA",
+            help="Measure specialists on this data: a name, a file or folder, or package.module:function.",
+            show_default="what they were trained on",
         ),
     ] = None,
     samples: Annotated[

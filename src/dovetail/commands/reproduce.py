@@ -104,7 +104,7 @@ def _print_plan(found: Plan, places: Sequence[str], as_json: bool) -> None:
     totals = {f"{count} GPU{'s' * (count > 1)}": found.seconds(count, "cuda") for count in (1, 8, 64)}
     totals |= {f"{count} core{'s' * (count > 1)}": found.seconds(count, "cpu") for count in (1, 2, 16)}
     if as_json:
-        print_json({"units": frame.to_dict("records"), "seconds": {"here": here} | totals})
+        print_json({**found.to_dict(), "seconds": {"here": here} | totals})
         return
     print_table(table_of(frame, digits=1))
     missing = sum(not one.done for one in found.units)
@@ -117,13 +117,7 @@ def _print_plan(found: Plan, places: Sequence[str], as_json: bool) -> None:
 
 def _print_run(run: Run, as_json: bool) -> None:
     if as_json:
-        tables = [
-            {"title": table.title, "note": table.note, "rows": table.frame.to_dict("records")}
-            for table in run.tables
-        ]
-        about = {"recipe": run.recipe.name, "scale": run.scale, "folder": str(run.folder)}
-        failed = {unit.label: reason for unit, reason in run.failed.items()}
-        print_json({**about, "tables": tables, "failed": failed})
+        print_json(run.to_dict())
         return
     for table in run.tables:
         _print_table(table)

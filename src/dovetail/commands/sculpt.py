@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import re
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -35,7 +33,8 @@ def sculpt(
         typer.Argument(
             metavar="TASK",
             help="A Boolean task such as [4,2,4], formulas such as 'y1 = x1 ^ x2', a file with formulas or with a "
-            "truth table (rows of 0 and 1), or a data set such as two-digits.",
+            "truth table (rows of 0 and 1), a data set such as two-digits, or data of yours: wine.csv, photos/, "
+            "package.module:function.",
         ),
     ],
     output: Annotated[
@@ -67,15 +66,19 @@ def sculpt(
 
         dovetail sculpt 4,2,4 -o xor/
     """
+    from ..data import Dataset
     from ..errors import SpecError
     from ..report.pages.sculpture import facts_frame
     from ..sculpting import Sculptures
+    from .own_data import say_what_was_read
     from .sculpt_folder import write_consensus
 
     numbers = seed_range(seed, seeds)
     if options["hidden"] is not None and network is not None:
         raise SpecError("--hidden is for a fresh network; the one of --from has its layers already")
     what = _task_of(task)
+    if isinstance(what, Dataset) and not as_json:
+        say_what_was_read(what, task)
     for name in ("unit_steps", "edge_steps"):
         if options[name] is not None:
             options[name] = _percents(f"--{name.replace('_', '-')}", options[name])
@@ -96,11 +99,9 @@ def sculpt(
             {
                 "folder": None if output is None else str(output),
                 "settings": settings,
-                "consensus": None
-                if agreed is None
-                else agreed.to_dict() | {"hierarchy": json.loads(agreed.hierarchy.to_json())},
+                "consensus": None if agreed is None else agreed.to_dict(),
                 "networks": [
-                    row | {"hierarchy": json.loads(sculpture.hierarchy.to_json())}
+                    row | {"hierarchy": sculpture.hierarchy.to_dict()}
                     for row, sculpture in zip(rows, sculptures, strict=True)
                 ],
             }
@@ -169,22 +170,29 @@ def _sculpted(
 
 def _task_of(text: str) -> BooleanTask | Dataset:
     """Return the task that a text names: a family, formulas, a file with formulas or a table, or a data set."""
-    from ..data import boolean_task, load
+    from ..data import boolean_task, open_data
+    from ..data.boolean.formulas import INPUT
     from ..errors import DataError
-    from .task_file import read_task_file
+    from .task_file import is_task_file, read_task_file
 
-    is_file = False
-    with suppress(OSError):  # formulas may be longer than any name of a file
-        is_file = Path(text).is_file()
-    if is_file:
-        return read_task_file(Path(text))
+    path = Path(text)
+    if _is_there(text):
+        return read_task_file(path) if is_task_file(path) else open_data(text)
     if re.fullmatch(r"[0-9, ]+", text):
         text = f"[{text}]"
     if text.lstrip().startswith("[") or "=" in text.split(":")[0]:
         return boolean_task(text)
-    if re.search(r"[/\\]|\.\w+$", text) or not text.strip():
+    if not text.strip() or (":" not in text and re.search(r"[/\\]|\.\w+$", text)):
         raise DataError(f"there is no file {text!r}; name a Boolean task, formulas, a file, or a data set")
-    return load(text)
+    return boolean_task(text) if INPUT.search(text) else open_data(text)
+
+
+def _is_there(text: str) -> bool:
+    """Whether there is such a file or folder; formulas may be longer than any name of one."""
+    try:
+        return bool(text.strip()) and Path(text).exists()
+    except (OSError, ValueError):
+        return False
 
 
 def _fingerprint(what: BooleanTask | Dataset) -> str:

@@ -11,8 +11,17 @@ import typer
 def studio(
     path: Annotated[
         Path,
-        typer.Argument(metavar="PATH", help="The folder to show; nothing outside of it is opened."),
+        typer.Argument(metavar="PATH", help="The folder to show; nothing outside of it is opened but --data."),
     ] = Path(),
+    data: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--data",
+            metavar="DATA",
+            help="Data of yours to measure parts on: a file or folder, or package.module:function; repeat it for more.",
+            show_default="what lies in PATH and is called as in training",
+        ),
+    ] = None,
     port: Annotated[
         int | None,
         typer.Option(help="Where to listen; 0: any free port.", show_default="8765 or the next free one"),
@@ -27,8 +36,8 @@ def studio(
 
     Example:
 
-        dovetail studio parts/
+        dovetail studio parts/ --data wine.csv
     """
     from ..studio import serve
 
-    serve(path, port=port, browser=not no_browser, say=typer.echo)
+    serve(path, data=data or (), port=port, browser=not no_browser, say=typer.echo)

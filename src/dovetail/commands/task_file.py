@@ -13,10 +13,34 @@ if TYPE_CHECKING:
 
 _MOST_BYTES = 50_000_000
 _BITS = re.compile(r"[\s,;01]+")
+_TABLES = (".csv", ".tsv")
+_DATA = (".parquet", ".npz", ".npy", ".jsonl", ".zip")
+_LOOKED_AT = 2**16
+"""Bytes of a table from which it is told what it is."""
+
+
+def is_task_file(path: Path) -> bool:
+    """Whether there are formulas or a truth table at a path, and no data of other kinds.
+
+    Of ``.csv`` files the first rows tell: those of a truth table have nothing but 0 and 1. Data that looks the same is
+    named with an option, ``votes.csv:target=party``.
+    """
+    if path.suffix.lower() not in _TABLES:
+        return not path.is_dir() and path.suffix.lower() not in _DATA
+    with path.open("rb") as file:
+        begun = file.read(_LOOKED_AT).decode("utf-8-sig", errors="replace")
+    first, *rows = _lines(begun) or [""]
+    if len(begun) == _LOOKED_AT:  # the last line may be cut
+        rows = rows[:-1]
+    return "=" in first or all(map(_BITS.fullmatch, rows))
+
+
+_FORMULA = re.compile(r"[=&|^~]|\b(and|or|not)\b")
+"""What no truth table has, nor the names of its columns."""
 
 
 def read_task_file(path: Path) -> BooleanTask:
-    """Return the task in a file: lines with ``=`` are formulas, else rows of 0 and 1 are a truth table.
+    """Return the task in a file: formulas, or rows of 0 and 1 that are a truth table.
 
     Tables are read as arrays are (see `read_rows`): outputs alone in counting order, or inputs first. A first line with
     names such as ``x1,x2,y1`` says which is which, and then rows may come in any order. What follows a ``#`` is a
@@ -33,16 +57,21 @@ def read_task_file(path: Path) -> BooleanTask:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"{str(path)!r} cannot be read as text: {error}") from error
-    lines = [line for line in (line.split("#")[0].strip() for line in text.splitlines()) if line]
+    lines = _lines(text)
     if not lines:
         raise DataError(f"{str(path)!r} is empty; write formulas, or rows of 0 and 1")
-    if "=" in lines[0]:
+    if _FORMULA.search(lines[0]):
         return boolean_task(*lines)
     names = [] if _BITS.fullmatch(lines[0]) else re.split(r"[\s,;]+", lines.pop(0))
     try:
         return read_rows(_rows(str(path), lines), names=names, name=path.stem)
     except DovetailError as error:
         raise type(error)(f"in {str(path)!r}: {error}") from error
+
+
+def _lines(text: str) -> list[str]:
+    """Return the lines of a text that hold something besides comments."""
+    return [line for line in (line.split("#")[0].strip() for line in text.splitlines()) if line]
 
 
 def _rows(path: str, lines: list[str]) -> list[list[int]]:

@@ -7,9 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
+from ..errors import SpecError
 from ..specialists.settings import TrainingSettings
 from .options import DataName, Device, FirstSeed, Json, Seeds, seed_range, with_settings
-from .output import print_json, print_table, table_of
+from .output import print_json, print_table, say, table_of
 
 
 @with_settings(TrainingSettings, before="seeds")
@@ -42,23 +43,43 @@ def train(
     Example:
 
         dovetail train digits --net mlp:500 --slots -o parts/
+
+        dovetail train wine.csv:target=quality -o parts/
     """
-    from ..data import load
+    from ..data import open_data
     from ..specialists import train_specialists
     from ..specialists.files import file_name
+    from .own_data import say_what_was_read, what_was_read
 
     numbers = seed_range(seed, seeds)
-    dataset = load(data)
+    dataset = open_data(data)
+    if not as_json:
+        say_what_was_read(dataset, data)
     sets = None if rewarded is None else [_class_set(entry, dataset.classes) for entry in rewarded]
+    own = {name: _function(options.pop(name), name) for name in ("loss", "augment")}
     settings = TrainingSettings(**options | {"patience": options["patience"] or None})
-    team = train_specialists(
-        dataset, rewarded=sets, seeds=numbers, device=device, folder=output, replace=force, progress=not as_json,
-        **dict(settings),
-    )  # fmt: skip
+    given = {name: value for name, value in settings if name not in own and name != "sample_weights"}
+    try:
+        team = train_specialists(
+            dataset, rewarded=sets, seeds=numbers, device=device, folder=output, replace=force,
+            progress=not as_json, **given, **own,
+        )  # fmt: skip
+    except KeyboardInterrupt:
+        say(
+            f"Specialists that were done are in {output}; the same command goes on with the others.", err=True
+        )
+        raise
     table = team.to_frame(dataset.test)
     table.insert(0, "file", [file_name(dataset.name, part.rewarded, part.seed) for part in team])
     if as_json:
-        print_json({"folder": str(output), "seconds": team.seconds, "specialists": table.to_dict("records")})
+        print_json(
+            {
+                "folder": str(output),
+                "data": what_was_read(dataset),
+                "seconds": team.seconds,
+                "specialists": table.to_dict("records"),
+            }
+        )
         return
     print_table(table_of(table.drop(columns="loss"), f"In {output}, measured on the test split"))
     typer.echo(
@@ -66,6 +87,18 @@ def train(
         if team.histories
         else "All were there already; nothing was trained."
     )
+
+
+def _function(text: str | None, what: str) -> Any:
+    """Return a function that was named; any other text as it is."""
+    from ..importing import found, is_code
+
+    if text is None or not is_code(text, what):
+        return text
+    function = found(text, what)
+    if not callable(function):
+        raise SpecError(f"{text!r} is a {type(function).__name__}; {what} is a function")
+    return function
 
 
 def _class_set(text: str, classes: tuple[str, ...]) -> list[int]:

@@ -44,7 +44,8 @@ def build_report(
     measure : bool
         Measure specialists on the test split of their data, if it is on this machine.
     data : str, optional
-        Data to measure specialists on, such as ``"har:features=time"``; by default what their manifests name.
+        Data to measure specialists on: a name such as ``"har:features=time"``, a file or folder, or a function, as
+        `dovetail.data.open_data` takes it; by default what their manifests name.
     samples : int, optional
         How many samples of the test split to measure on; all by default.
     progress : bool

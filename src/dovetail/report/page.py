@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 from .._version import __version__
 from ..errors import DovetailError
 from ..io.write import write_whole
+from ..markup import Marks, table_html
 from .browser_files import script, style
 from .chart_frame import chart_content
 from .prose import paragraphs, prose_html
-from .table import Marks, table_html
 
 if TYPE_CHECKING:
     import pandas as pd

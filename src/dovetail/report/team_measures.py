@@ -14,7 +14,7 @@ from itertools import combinations
 import torch
 
 from ..data import Dataset
-from ..data.dataset import Split
+from ..data.split import Split
 from ..errors import DovetailError
 from ..specialists import (
     Composite,
@@ -28,8 +28,8 @@ from ..specialists import (
     incremental_connectivity,
     merge_curve,
 )
+from ..specialists.composite import compose_quietly
 from ..specialists.merge import some_of
-from ..specialists.part import compose_quietly
 
 STEPS = 4
 """How often `measure_team` tells what it does next."""

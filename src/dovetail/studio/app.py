@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from functools import cache
 from importlib import import_module
@@ -33,7 +33,9 @@ _jobs = APIRouter(prefix="/api/jobs", tags=["jobs"])
 _MAPS = re.compile(r'if\(!document\.getElementById\("[0-9a-f]{64}"\)\)')
 
 
-def create_app(folder: StudioFolder | str | Path, *, token: str, port: int) -> FastAPI:
+def create_app(
+    folder: StudioFolder | str | Path, *, token: str, port: int, data: Sequence[str] = ()
+) -> FastAPI:
     """Return the studio of a folder.
 
     Parameters
@@ -44,8 +46,10 @@ def create_app(folder: StudioFolder | str | Path, *, token: str, port: int) -> F
         What requests must carry.
     port : int
         Where it will listen; requests to another one are refused.
+    data : sequence of str
+        Data of users' own to measure parts on, as `dovetail.data.open_data` takes it.
     """
-    studio = Studio(folder if isinstance(folder, StudioFolder) else StudioFolder(folder))
+    studio = Studio(folder if isinstance(folder, StudioFolder) else StudioFolder(folder), data)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:

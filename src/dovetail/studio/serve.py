@@ -8,7 +8,7 @@ import secrets
 import socket
 import threading
 import webbrowser
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from html import escape
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,6 +18,7 @@ import uvicorn
 from ..errors import DovetailError
 from .app import create_app
 from .folder import StudioFolder
+from .held_data import check_given
 
 _ADDRESS = "127.0.0.1"
 
@@ -29,6 +30,7 @@ _TRIES = 50
 def serve(
     folder: str | Path = ".",
     *,
+    data: Sequence[str] = (),
     port: int | None = None,
     browser: bool = True,
     say: Callable[[str], object] = print,
@@ -38,7 +40,10 @@ def serve(
     Parameters
     ----------
     folder : path
-        The only files that it opens.
+        The only files that it opens, beside data that is named here.
+    data : sequence of str
+        Data of users' own to measure parts on, as `dovetail.data.open_data` takes it. Data that lies in the folder and
+        is called as in training is found without.
     port : int, optional
         Where to listen; 0 for any that is free. By default 8765 or the next that is free.
     browser : bool
@@ -49,9 +54,10 @@ def serve(
     Raises
     ------
     DovetailError
-        When there is no such folder, or the port is taken.
+        When there is no such folder, the data cannot be opened, or the port is taken.
     """
     shown = StudioFolder(folder)
+    check_given(data)
     listening = listen(port)
     number = listening.getsockname()[1]
     token = secrets.token_hex(24)
@@ -67,7 +73,7 @@ def serve(
             threading.Thread(target=webbrowser.open, args=(page,), daemon=True).start()
         compute_politely()
         # The slowest part, and after the address: the socket listens already, and lets the browser wait.
-        app = create_app(shown, token=token, port=number)
+        app = create_app(shown, token=token, port=number, data=data)
         _Server(server_config(app), at_end.close).run(sockets=[listening])
 
 

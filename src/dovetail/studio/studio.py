@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Annotated, TypeVar, cast
 
 from fastapi import Depends, Request
@@ -26,12 +26,19 @@ class Studio:
         The long work that runs beside it.
     data : DataCache
         The data that views measure on.
+
+    Parameters
+    ----------
+    folder : StudioFolder
+        The files that it shows.
+    given : sequence of str
+        Data of users' own to measure on.
     """
 
-    def __init__(self, folder: StudioFolder) -> None:
+    def __init__(self, folder: StudioFolder, given: Sequence[str] = ()) -> None:
         self.folder = folder
         self.jobs = Jobs()
-        self.data = DataCache()
+        self.data = DataCache(folder, given)
         self._things: dict[object, object] = {}
         self._lock = threading.RLock()
 

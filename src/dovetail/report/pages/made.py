@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from ...markup import Marks
 from ..page import Page, folded
-from ..table import LONG, Marks
+from ..table import LONG
 
 if TYPE_CHECKING:
     import pandas as pd

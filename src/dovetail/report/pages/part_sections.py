@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from ...markup import Marks
 from ...specialists import Composite, Connectivity, MergeCurve, Part, Score, Specialist
 from ..chart_frame import chart_content
 from ..charts import confusion_chart, connectivity_chart, merge_curve_chart
 from ..page import Page, json_in_html
 from ..sources import PartFile
-from ..table import Marks
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ...data import Dataset, data_spec, load_here
+from ...data import Dataset, load_here
 from ...errors import DataError
 from ...io.provenance import hardware, versions
 from ...population.progress import ProgressBar
 from ...specialists import Composite, Part, Score, Specialist
+from ...specialists.data_for import data_for
 from ...specialists.fitting import check_data, data_note
 from ..page import Page
 from ..sources import PartsSource
@@ -18,7 +19,9 @@ from .part_sections import add_composites, add_confusions, add_merge_curves, add
 
 _MOST_TEAMS = 6
 """That are measured."""
-_OTHER_DATA = " Other data, or other options, are named with --data NAME:option=value."
+_OTHER_DATA = (
+    " Name it, or other data, with --data: a set with its options (NAME:option=value), a file or a folder."
+)
 
 
 def parts_page(
@@ -61,38 +64,46 @@ def _measured(
 ) -> tuple[list[TeamMeasures], list[str]]:
     """Measure every team whose data is here; say why the others are not."""
     found, notes = [], []
-    wanted = None if data is None else _named_data(data)
+    opened: dict[object, Dataset] = {}
     chosen = list(teams.items())[:_MOST_TEAMS]
     with ProgressBar("measuring", STEPS * len(chosen), show=progress, unit=None) as bar:
         for name, team in chosen:
             try:
-                # What a file says is a name: options in it could ask for any amount of generated data.
-                dataset = wanted or load_here(team[0].provenance.data)
-                check_data(team[0].blueprint, dataset)
+                dataset = _data_of(team[0], data, opened)
             except DataError as error:
-                if len(chosen) == 1 and wanted:
+                if len(chosen) == 1 and data is not None:
                     raise
-                notes.append(f"Not measured ({name}): {error}.{'' if wanted else _OTHER_DATA}")
+                notes.append(f"Not measured ({name}): {error}.{'' if data else _OTHER_DATA}")
                 continue
             if note := data_note(team[0].provenance, dataset):
-                notes.append(f"Measured ({name}), but {note}.{'' if wanted else _OTHER_DATA}")
+                notes.append(f"Measured ({name}), but {note}.{'' if data else _OTHER_DATA}")
             mine = [part for part in composites if _is_of(part, team)]
             found.append(
                 measure_team(
                     name, team, mine, dataset, samples=samples, tell=lambda step: bar.advance(1, step)
                 )
             )
-    if wanted and not found:
+    if data is not None and not found:
         raise DataError(" ".join(notes))
     if len(teams) > len(chosen):
         notes.append(f"{len(teams) - len(chosen)} more teams are not measured here; report on them apart.")
     return found, notes
 
 
-def _named_data(text: str) -> Dataset:
-    """Return the data that someone has asked for, if it is here."""
-    spec = data_spec(text)
-    return load_here(spec.name, **spec.options)
+def _data_of(part: Specialist, text: str | None, opened: dict[object, Dataset]) -> Dataset:
+    """Return what to measure a team on, by one of its members: what someone has asked for, or what its file names."""
+    blueprint = part.blueprint
+    if text is None:
+        if blueprint.preparation is not None:  # a known set of that name would be something else
+            raise DataError(f"{part.provenance.data!r:.100} is data of somebody's own")
+        # What a file says is a name: options in it could ask for any amount of generated data.
+        dataset = load_here(part.provenance.data)
+        check_data(blueprint, dataset)
+        return dataset
+    alike = (blueprint.preparation and blueprint.preparation.digest, blueprint.classes, blueprint.input_shape)
+    if alike not in opened:
+        opened[alike] = data_for(blueprint, text, download=False)
+    return opened[alike]
 
 
 def _is_of(composite: Composite, team: Sequence[Specialist]) -> bool:

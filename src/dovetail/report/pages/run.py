@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 from ...engine import Run
 from ...engine.run_folder import figures_in, read_config, read_remarks
+from ...markup import Marks
 from ...recipes import PAPERS, Comparison, Finished, Table
 from ..page import Page, folded
-from ..table import Marks, row_groups
+from ..table import row_groups
 from .made import add_made, distinct_text
 
 if TYPE_CHECKING:

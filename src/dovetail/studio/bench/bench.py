@@ -14,7 +14,7 @@ from ...errors import DovetailError
 from ...specialists import Composite, Part, Score, Specialist
 from ...specialists.composing import clash_in
 from ...specialists.evaluate import score_logits
-from ...specialists.fitting import check_data, data_note
+from ...specialists.fitting import data_note
 from ...specialists.merge import Method
 from ..cache import Cache
 from ..folder import StudioFolder
@@ -91,11 +91,9 @@ class Bench:
     def data_of(self, part: Part) -> tuple[HeldData | None, str]:
         """Return the data to measure a part on, or None and why there is none."""
         try:
-            data = self._data.get(part.specialists[0].provenance.data)
-            check_data(part.blueprint, data)
+            return self._data.of_part(part), ""
         except DovetailError as error:
             return None, str(error)
-        return data, ""
 
     def test_logits(self, part: Part, data: HeldData, seconds: float = PATIENCE) -> Tensor:
         """Return a part's logits for the first test samples, as many as are known after ``seconds``."""

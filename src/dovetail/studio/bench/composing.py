@@ -11,9 +11,9 @@ from pydantic import BaseModel
 from ...errors import DataError, MisfitError, SpecError
 from ...nets import NetSpec
 from ...specialists import Composite, Part, Specialist, compatibility
+from ...specialists.composite import compose_quietly
 from ...specialists.fitting import in_own_slots, needs_statistics
 from ...specialists.merge import Method
-from ...specialists.part import compose_quietly
 from ..cache import Cache
 from ..held_data import HeldData
 

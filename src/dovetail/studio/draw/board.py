@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from ...data.dataset import is_finite
+from ...data.split import is_finite
 from ...errors import DataError
 from ...specialists import Composite, Part, Specialist, max_entropy, mix_logits
 from ...specialists.fitting import data_note

@@ -20,7 +20,7 @@ from ...sculpting.modules.hierarchy import Unit
 from ...sculpting.modules.reach import used_units
 from ...sculpting.pruning.start import perceptron_of
 from ...specialists import Composite, Specialist, open_file
-from ...specialists.fitting import check_data, data_note, in_own_slots
+from ...specialists.fitting import data_note, in_own_slots
 from ...specialists.part import Part
 from ..held_data import DataCache
 from .limits import (
@@ -96,8 +96,7 @@ def _of_part(path: Path) -> Network:
 def _of_classes(part: Specialist | Composite, cache: DataCache) -> Yardstick:
     provenance = part.specialists[0].provenance
     try:
-        data = cache.get(provenance.data)
-        check_data(part.blueprint, data)
+        data = cache.of_part(part)
     except DataError as error:
         return of_nothing(part.blueprint.input_shape, str(error))
     return of_data(data, data_note(provenance, data))

@@ -1,0 +1,97 @@
+"""Files that commands are given: folders stand for the files in them, and weights of other programs are told apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..errors import FileFormatError
+
+if TYPE_CHECKING:
+    from ..specialists import Composite, Specialist
+
+ENDING = ".safetensors"
+
+
+def files_in(paths: Iterable[Path]) -> list[Path]:
+    """Return files as they are, and for each folder the ``.safetensors`` files in it, by name.
+
+    Raises
+    ------
+    FileFormatError
+        For a folder without any.
+
+    Examples
+    --------
+    >>> [file.name for file in files_in([Path("three.safetensors"), Path("eight.safetensors")])]
+    ['three.safetensors', 'eight.safetensors']
+    """
+    return [file for path in paths for file in (_in_folder(path) if path.is_dir() else [path])]
+
+
+def _in_folder(folder: Path) -> list[Path]:
+    try:
+        found = sorted(file for file in folder.iterdir() if file.suffix == ENDING and file.is_file())
+    except OSError as error:
+        raise FileFormatError(f"cannot read the folder {folder}: {error.strerror or error}") from error
+    if not found:
+        raise FileFormatError(
+            f"the folder {folder} holds no {ENDING} files; dovetail train DATA -o {folder} puts specialists into it"
+        )
+    return found
+
+
+def open_parts(paths: Iterable[Path]) -> list[Specialist | Composite]:
+    """Open files of specialists and composites; a folder stands for all that are in it.
+
+    Raises
+    ------
+    FileFormatError
+        That says what a file is, where it is something else.
+    """
+    from ..specialists import open_file
+
+    parts = []
+    for path in files_in(paths):
+        try:
+            parts.append(open_file(path))
+        except FileFormatError:
+            refuse_weights(path, "specialists come from dovetail train")
+            raise
+    return parts
+
+
+def refuse_weights(path: Path, instead: str) -> None:
+    """Say of a file with weights of an ordinary network what it is, and what can be done with it; nothing of others.
+
+    Parameters
+    ----------
+    path : Path
+        What could not be opened.
+    instead : str
+        Where what was wanted comes from.
+
+    Raises
+    ------
+    FileFormatError
+        For such a file, and for one of whole Python objects, which are never loaded.
+    """
+    from ..io.checkpoint import is_safetensors, load_checkpoint
+    from ..io.header import read_header
+
+    if not path.is_file() or not (is_safetensors(path) or _is_torch(path)):
+        return
+    if is_safetensors(path) and read_header(path):
+        return  # one of ours; what is wrong with it has been said
+    names = list(load_checkpoint(path))
+    raise FileFormatError(
+        f"{path} holds the weights of an ordinary network (a state dict of {len(names)} tensors, the first is "
+        f"{names[0]!r:.60}); dovetail audit {path} and dovetail modules {path} look into it; {instead}"
+    )
+
+
+def _is_torch(path: Path) -> bool:
+    """Whether a file may be one of `torch.save`, by its first bytes: an archive, or a pickle as it once was."""
+    with path.open("rb") as file:
+        return file.read(2) in (b"PK", b"\x80\x02")

@@ -1,0 +1,143 @@
+"""``dovetail predict``: what parts say to new samples, by name, or "undecided"."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .files import open_parts
+from .options import Device, Json
+from .output import print_json, print_table, say, table_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ..data.own.samples import Samples
+    from ..specialists import Answers, Part
+
+_SHOWN = 20
+"""Answers that are printed; a file holds all."""
+STANDARD_INPUT = "-"
+
+
+def predict(
+    parts: Annotated[
+        Path,
+        typer.Argument(metavar="PARTS", help="File of a composite or specialist, or a folder to add up."),
+    ],
+    data: Annotated[
+        str,
+        typer.Argument(
+            metavar="DATA",
+            help="Raw samples: a table, texts, pictures, arrays; labels are not needed. A known data set: its test "
+            "split. -: standard input.",
+        ),
+    ] = STANDARD_INPUT,
+    undecided: Annotated[
+        str | None,
+        typer.Option(
+            help="When not to answer: the share of known samples that may be left (5%), or the least confidence (0.8).",
+            show_default="as the part says",
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="File for all answers, as csv.")
+    ] = None,
+    device: Device = None,
+    as_json: Json = False,
+) -> None:
+    """Say of which class samples are, among those that PARTS know, or that it is undecided.
+
+    Samples are raw, as they were in what the parts were trained on: scaling, categories and sizes of pictures are in
+    the parts' files. Known classes are answered by name.
+
+    Example:
+
+        dovetail predict ten.safetensors digits -o answers.csv
+    """
+    from ..io.write import check_folder, write_whole
+    from ..specialists import compose
+
+    if output is not None:
+        check_folder(output)
+    found = open_parts([parts])
+    part: Part = found[0] if len(found) == 1 else compose(found)
+    samples = _samples(part, data)
+    answers = part.answers(samples.raw, undecided=_as_typed(undecided), device=device)
+    table = _table(answers, samples)
+    if output is not None:
+        write_whole(output, lambda temporary: table.to_csv(temporary, index=False))
+    if as_json:
+        print_json(
+            {
+                "part": repr(part),
+                "samples": list(samples.names),
+                **answers.to_dict(),
+                "labels": None if samples.labels is None else list(samples.labels),
+                "file": None if output is None else str(output),
+            }
+        )
+        return
+    _print(part, answers, samples, table, output)
+
+
+def _samples(part: Part, text: str) -> Samples:
+    """Return raw samples of a file; of a data set known by name, or made by a function, the test split."""
+    from ..data import open_data
+    from ..data.own.samples import Samples, read_samples
+
+    if text == STANDARD_INPUT:
+        return read_samples(sys.stdin.buffer, part.preparation)
+    if Path(text).exists():
+        return read_samples(Path(text), part.preparation)
+    split = open_data(text, like=part if part.preparation is not None else None).test
+    labels = tuple(part.classes[number] for number in split.y.tolist())
+    return Samples(split, tuple(str(number) for number in range(1, len(split) + 1)), labels)
+
+
+def _as_typed(undecided: str | None) -> str | float | None:
+    try:
+        return None if undecided is None else float(undecided)
+    except ValueError:
+        return undecided
+
+
+def _table(answers: Answers, samples: Samples) -> pd.DataFrame:
+    table = answers.to_frame()
+    table.insert(0, "sample", list(samples.names))
+    if samples.labels is not None:
+        table.insert(1, "label", list(samples.labels))
+    return table
+
+
+def _print(part: Part, answers: Answers, samples: Samples, table: pd.DataFrame, output: Path | None) -> None:
+    import pandas as pd
+
+    say(repr(part))
+    shown = table.head(_SHOWN)[[name for name in table if not str(name).startswith("p(")]]
+    print_table(table_of(shown, f"The first {_SHOWN} of {len(table):,}" if len(table) > _SHOWN else None))
+    counts = pd.Series(answers.names).value_counts()
+    say(", ".join(f"{name} {count:,}" for name, count in counts.items()))
+    if samples.labels is not None:
+        say(_accuracy(answers, samples.labels))
+    if output is not None:
+        say(f"All answers are in {output}.")
+
+
+def _accuracy(answers: Answers, labels: tuple[str, ...]) -> str:
+    """Return how right the answers are, for samples whose class is written beside them."""
+    import numpy as np
+
+    truth = np.array(labels, dtype=object)
+    known = np.isin(truth, answers.known)
+    right = int((answers.names == truth)[known].sum())
+    answered = int((answers.decided & known).sum())
+    count = int(known.sum())
+    text = f"Of {count:,} samples of classes that it knows it answers {answered:,}, {right:,} of them rightly"
+    if not known.all():
+        refused = int((~answers.decided & ~known).sum())
+        text += f"; of {int((~known).sum()):,} others it leaves {refused:,} undecided"
+    return f"{text}."
