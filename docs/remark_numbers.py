@@ -10,9 +10,19 @@ A remark's source, ``remarks.in.md``, has its numbers in double braces: what to 
     Ours in all rows with these labels, in their order.
 ``{{total success: hidden layers=3}}``
     Counts of all these rows, added up; of other numbers, their mean.
+``{{range accuracy: pruned=99 %}}``
+    From the least to the largest of ours in these rows; ``{{least accuracy: …}}`` and ``{{largest accuracy: …}}`` have
+    one of them.
+``{{spread accuracy: pruned=99 %}}``
+    The standard deviation beside ours in the one row with these labels.
+``{{off accuracy: loss=ME}}``
+    By how much ours are off, in the mean over these rows, whichever way.
 ``{{agreeing}}``
     In how many cells ours agrees with the published: within two published standard deviations, or for counts not
     significantly different (Fisher's exact test, 5 %). ``{{agreeing accuracy: loss=ME}}`` for some of them.
+
+Two labels more than the tables show: ``table`` is the title of the one that is meant, where several have rows alike,
+and ``of before`` says ``yes`` or ``no``: whether a number is of an older version or of settings since put right (†).
 """
 
 from __future__ import annotations
@@ -64,6 +74,7 @@ def _agrees(cell: Cell) -> bool | None:
 
 def _number(what: str, labels: str, cells: Sequence[Cell]) -> str:
     # A comma in a label is written as a semicolon.
+    labels = " ".join(labels.split())  # of several lines, perhaps
     wanted = dict(
         label.strip().replace(";", ",").split("=", 1) for label in labels.split(",") if label.strip()
     )
@@ -76,21 +87,29 @@ def _number(what: str, labels: str, cells: Sequence[Cell]) -> str:
         cell
         for cell in cells
         if (cell.metric == metric or not metric)
-        and all(str(cell.labels.get(name)) == value for name, value in wanted.items())
+        and all(str(cell.labels.get(name)).replace(";", ",") == value for name, value in wanted.items())
     ]
     found = [quantity for cell in rows if (quantity := getattr(cell, side)) is not None]
-    if not found or (kind == "" and len(found) != 1):
+    if not found or (kind in ("", "spread") and len(found) != 1):
         raise ValueError(f"{{{{{what}: {labels}}}}} is in {len(found)} cells of the tables")
     if kind == "agreeing":
         agreeing, of = agreement(rows)
         return f"{agreeing} of {of}"
+    if kind == "spread" and found[0].spread is not None:
+        return _text(Quantity(found[0].spread))
+    if kind == "off":
+        return _text(Quantity(fmean(abs(cell.difference) for cell in rows if cell.difference is not None)))
+    if kind in ("range", "least", "largest"):
+        found = sorted(found, key=lambda quantity: quantity.share)
+        ends = {"range": (found[0], found[-1]), "least": found[:1], "largest": found[-1:]}[kind]
+        return " to ".join(_text(one) for one in ends)
     if kind == "each":
         texts = [f"{one.value:g}" if one.of else _text(one) for one in found]
         return ", ".join(texts[:-1]) + f" and {texts[-1]}" if len(texts) > 1 else texts[0]
     return _text(_together(found) if kind == "total" else found[0])
 
 
-_KINDS = ("agreeing", "each", "total")
+_KINDS = ("agreeing", "each", "total", "range", "least", "largest", "off", "spread")
 
 
 def _together(found: Sequence[Quantity]) -> Quantity:

@@ -9,7 +9,9 @@ stands in its ``remarks.md``; where that has a source, ``remarks.in.md``, its nu
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from functools import cache
+from math import isfinite
 from pathlib import Path
 
 from remark_numbers import agreement, filled_in
@@ -17,6 +19,7 @@ from remark_numbers import agreement, filled_in
 from dovetail.engine.results_file import NAME, read_results
 from dovetail.engine.run_folder import write_tables
 from dovetail.recipes import PAPERS, Cell, Comparison, Finished, Recipe, finished_units, recipes
+from dovetail.recipes.tables import Quantity
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "results"
@@ -117,9 +120,25 @@ def section(recipe: Recipe) -> str:
 
 
 def cells_of(recipe: Recipe) -> list[Cell]:
-    """Return all cells of a recipe's tables that have a published value beside them, or could have one."""
-    tables = recipe.tables("paper", finished(recipe))
-    return [cell for table in tables if isinstance(table, Comparison) for cell in table.cells]
+    """Return all numbers in a recipe's tables; labels also have the title of the table, and whether it is of before."""
+    cells = []
+    for table in recipe.tables("paper", finished(recipe)):
+        if isinstance(table, Comparison):
+            found = table.cells
+        else:
+            found = [
+                Cell(row, str(name), Quantity(value))
+                for row in table.frame.to_dict("records")
+                for name, value in row.items()
+                if isinstance(value, float) and isfinite(value)
+            ]
+        cells += [
+            replace(
+                cell, labels={**cell.labels, "table": table.title, "of before": "yes" if cell.older else "no"}
+            )
+            for cell in found
+        ]
+    return cells
 
 
 def remarks_of(recipe: Recipe) -> str:
