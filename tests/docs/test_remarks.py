@@ -49,6 +49,9 @@ CELLS = [
         ("{{total accuracy: layers=2}}", ".701"),
         ("{{agreeing}}, {{agreeing accuracy}}", "2 of 4, 1 of 2"),
         ("{{each few}}", "0 and 4"),
+        ("{{range accuracy}}, {{least accuracy}}, {{largest success}}", ".500 to .901, .500, 5 of 12"),
+        ("{{off accuracy: layers=2}}", ".249"),
+        ("{{accuracy: use=8}} ({{spread accuracy: use=8}})", ".901 (.010)"),
     ],
 )
 def test_numbers_are_read_from_cells(source: str, text: str) -> None:
@@ -59,6 +62,82 @@ def test_numbers_are_read_from_cells(source: str, text: str) -> None:
 def test_numbers_that_are_not_there_are_refused(source: str) -> None:
     with pytest.raises(ValueError, match=r"is in . cells"):
         numbers.filled_in(source, CELLS)
+
+
+def test_plain_tables_have_numbers_too() -> None:
+    cells = _module("results_page").cells_of(find_recipe("confusions"))
+    pairs = "what=two summed, data=mnist, net=shallow, pruned=99 %"
+    assert numbers.filled_in(f"{{{{right: {pairs}}}}}", cells) == numbers.filled_in(
+        f"{{{{least right: {pairs}}}}}", cells
+    )
+
+
+_PAIR = "|R|=1, loss=ME, table=Two specialists summed, data=mnist"
+_FIVE = "data=fashion-mnist, net=cnn, |R|=5, pruned=60 %, loss=ME"
+_MERGED = "table=All classes; merged in other ways, pruned=99 %"
+
+
+def _with_spread(metric: str, labels: str) -> str:
+    return f"{{{{{metric}: {labels}}}}} ({{{{spread {metric}: {labels}}}}})"
+
+
+def _merged(metric: str, labels: str) -> str:
+    return f"{{{{{metric}: {labels}, {_MERGED}}}}}"
+
+
+ELSEWHERE = [
+    ("README.md", "table4", f"accuracy | {_with_spread('accuracy', 'net=shallow, pruned=99 %, ' + _PAIR)} |"),
+    (
+        "README.md",
+        "table4",
+        f"CNN, 60 % pruned | {_with_spread('accuracy', 'net=cnn, pruned=60 %, ' + _PAIR)} |",
+    ),
+    ("README.md", "table4", f"five Fashion-MNIST classes each | {_with_spread('accuracy', _FIVE)} |"),
+    *(
+        (
+            "README.md",
+            "complete-merge",
+            f"{line} | {_with_spread('sum', f'data={data}, net=shallow, {_MERGED}')} |",
+        )
+        for line, data in (("all ten summed", "mnist"), ("the same with Fashion-MNIST", "fashion-mnist"))
+    ),
+    ("README.md", "validation", "three hidden layers | {{total success}} | {{total published success}} |"),
+    *(
+        (
+            "README.md",
+            "reuse",
+            f"{line} | {{{{total success: hidden layers={layers}}}}} | "
+            f"{{{{total published success: hidden layers={layers}}}}} |",
+        )
+        for line, layers in (("used 1 to 8 times", 2), ("the same, three hidden layers", 3))
+    ),
+    ("README.md", "stability", "seeds) | {{of four seeds: use=all}} |"),
+    (
+        "docs/specialists.md",
+        "complete-merge",
+        f"right on {_merged('sum', 'data=mnist, net=shallow')} with one hidden layer and on "
+        f"{_merged('sum', 'data=mnist, net=deep')} with two, where their averaged logits give "
+        f"{_merged('averaged logits', 'data=mnist, net=shallow')} and "
+        f"{_merged('averaged logits', 'data=mnist, net=deep')}",
+    ),
+    (
+        "docs/papers.md",
+        "input-shift",
+        "summed {{10 summed: data=mnist, shift=0, scale=1}} with pixels from 0 to 1, "
+        "{{10 summed: data=mnist, shift=0.5, scale=0.5}} with theirs; on Fashion-MNIST "
+        "{{10 summed: data=fashion-mnist, shift=0, scale=1}} and "
+        "{{10 summed: data=fashion-mnist, shift=0.1307, scale=0.3081}}",
+    ),
+]
+"""Where else numbers of tables are told: a file, the recipe, and words with the numbers."""
+
+
+@pytest.mark.parametrize(("file", "recipe", "words"), ELSEWHERE)
+def test_other_pages_say_what_the_tables_say(file: str, recipe: str, words: str) -> None:
+    cells = _module("results_page").cells_of(find_recipe(recipe))
+    page = " ".join((ROOT / file).read_text(encoding="utf-8").split())
+    told = numbers.filled_in(words, cells)
+    assert told in page or told.replace(" of ", "/") in page
 
 
 @pytest.mark.parametrize("source", SOURCES, ids=[path.parent.name for path in SOURCES])
