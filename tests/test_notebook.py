@@ -252,7 +252,8 @@ def test_long_and_wide_tables_are_cut_and_say_so() -> None:
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_every_text_is_escaped_wherever_it_stands(name: str) -> None:
-    frame = pd.DataFrame({name: [name]}, pd.Index([name], name=name))
+    labels = pd.Index([name], dtype=object, name=name)
+    frame = pd.DataFrame([[name]], labels, pd.Index([name], dtype=object), dtype=object)
     for html in (table_html(frame), text_html(name), facts_html({name: name})):
         reader = Reader(html)
         seen = [text for text in reader.texts if text.strip()]

@@ -75,6 +75,19 @@ def test_operators_bind_as_in_python(expression: str, same: str) -> None:
     assert torch.equal(boolean_task(f"y1={expression}").y, boolean_task(f"y1 = {same}").y)
 
 
+@pytest.mark.parametrize(
+    ("bare", "named"),
+    [
+        (["x1 ^ x2"], ["y1 = x1 ^ x2"]),
+        ([" \tnot x3"], ["y1 = ~x3"]),
+        (["x1 & x2; x1 | x2"], ["y1 = x1 & x2", "y2 = x1 | x2"]),
+        (["a = x1 & x2", "~a", "a ^ x3"], ["a = x1 & x2", "y1 = ~a", "y2 = a ^ x3"]),
+    ],
+)
+def test_expressions_without_a_name_are_the_outputs(bare: list[str], named: list[str]) -> None:
+    assert torch.equal(boolean_task(*bare).y, boolean_task(*named).y)
+
+
 def test_names_may_come_in_any_order_and_unused_inputs_count() -> None:
     task = boolean_task("y2 = ~y1; y1 = a | x3", "a = x1 & x1\nunused = x5")
     assert (task.inputs, task.outputs, task.name, task.planted) == (5, 2, "formulas", None)
@@ -88,7 +101,11 @@ def test_names_may_come_in_any_order_and_unused_inputs_count() -> None:
         ([], "no Boolean task"),
         ([""], "empty formula"),
         (["  \n ; "], "empty formula"),
-        (["x1 ^ x2"], r"formula 1 \('x1 \^ x2'\): a formula is"),
+        (["y1 = x1; x1 ^ x2"], r"formula 2 \('x1 \^ x2'\): a formula is"),
+        (["mnist"], r"formula 1 \('mnist'\): a formula is"),
+        (["x1 + x2"], r"column 4: '\+' is not allowed"),
+        (["1 = x1"], r"formula 1 \('1 = x1'\): a formula is"),
+        (["x1 &"], "this is not an expression"),
         (["y1 ="], "column 5: this is not an expression"),
         (["y1 = (x1 & "], "this is not an expression"),
         (["y1 = x1 & not x2"], "column 11"),

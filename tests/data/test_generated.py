@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from dovetail.data import Dataset, load, registry
+from dovetail.data.content import Content
 
 
 def test_lines_are_whole_white_columns_counted_by_the_label() -> None:
@@ -65,9 +66,9 @@ def base(monkeypatch: pytest.MonkeyPatch) -> Dataset:
     monkeypatch.setattr(registry, "_ENTRIES", dict(registry._ENTRIES))
 
     @registry.register("small", kind="generated")
-    def small() -> registry.Content:
+    def small() -> Content:
         splits = load("random", samples=1000).splits.values()
-        return registry.Content(list(splits), tuple("abcdefghij"))
+        return Content(list(splits), tuple("abcdefghij"))
 
     return load("small")
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from dovetail.data import Dataset, catalogue, get, load, registry
+from dovetail.data.content import Content
 from dovetail.errors import DataError, DovetailError, SpecError
 
 NAMES = {
@@ -157,7 +158,7 @@ def test_every_default_obeys_its_own_rule() -> None:
 
 
 def test_rules_come_from_annotations() -> None:
-    def make(*, size: int = 3) -> registry.Content:
+    def make(*, size: int = 3) -> Content:
         raise NotImplementedError
 
     with pytest.raises(TypeError, match="one Rule"):

@@ -3,68 +3,26 @@
 from __future__ import annotations
 
 import hashlib
-import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, get_args
 
 import torch
-from torch import Tensor
 
 from ..errors import DataError, unknown_name
+from .content import ColumnFacts, Content
+from .own.arrays import arrays_content
+from .own.hugging_face import hugging_face_content
+from .own.splitting import USUAL
+from .own.tables import frame_content
+from .own.torch_sets import torch_content
+from .preparation import Preparation, Scale
+from .split import Split, Task, is_finite
 
-Task = Literal["classes", "bits", "values"]
-"""What ``y`` holds: a class id per sample, a row of 0/1 bits, or a row of real values."""
-
-
-@dataclass(frozen=True, eq=False)
-class Split:
-    """Samples and their targets, one row each.
-
-    Attributes
-    ----------
-    x : Tensor
-        Inputs, ``[samples, ...]``, floating point.
-    y : Tensor
-        Targets: class ids ``[samples]`` (int64), or rows of bits or values ``[samples, outputs]``.
-
-    Examples
-    --------
-    >>> split = Split(torch.zeros(3, 2), torch.tensor([0, 1, 1]))
-    >>> len(split), len(split.where(split.y == 1))
-    (3, 2)
-    """
-
-    x: Tensor
-    y: Tensor
-
-    def __post_init__(self) -> None:
-        for name in ("x", "y"):
-            if not isinstance(getattr(self, name), Tensor):
-                kind = type(getattr(self, name)).__name__
-                raise DataError(f"{name} of a split must be a torch tensor, not {kind}; use torch.as_tensor")
-        if len(self.x) != len(self.y):
-            raise DataError(
-                f"a split needs one target per sample: {len(self.x)} samples, {len(self.y)} targets"
-            )
-
-    def __len__(self) -> int:
-        return len(self.x)
-
-    def __iter__(self) -> Iterator[Tensor]:
-        """Unpack as ``x, y = split``."""
-        return iter((self.x, self.y))
-
-    def where(self, keep: Tensor) -> Split:
-        """Return the samples at ``keep``: a 0/1 mask over the samples, or their indices."""
-        return Split(self.x[keep], self.y[keep])
-
-    def to(self, device: torch.device | str | None = None, dtype: torch.dtype | None = None) -> Split:
-        """Return the split on another device, and its floating-point tensors in another type."""
-        x, y = (t.to(device=device, dtype=dtype if t.is_floating_point() else None) for t in self)
-        return self if x is self.x and y is self.y else Split(x, y)
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +41,13 @@ class Dataset:
         What the targets are.
     options : dict
         The options it was loaded with.
+    preparation : Preparation or None
+        What turned raw samples into these, for data of one's own; parts that are trained on it take raw samples.
+        Data sets that are loaded by name have none: what they hold is what parts take.
+    notes : tuple of str
+        What was noticed in reading it.
+    columns : tuple of ColumnFacts
+        Of a table: the name of each column, its kind, and how many values are missing.
 
     Examples
     --------
@@ -99,6 +64,221 @@ class Dataset:
     classes: tuple[str, ...]
     task: Task = "classes"
     options: dict[str, object] = field(default_factory=dict)
+    preparation: Preparation | None = None
+    notes: tuple[str, ...] = ()
+    columns: tuple[ColumnFacts, ...] = ()
+
+    @classmethod
+    def from_content(cls, name: str, content: Content, options: dict[str, object] | None = None) -> Dataset:
+        """Return what was read or made under a name."""
+        train, val, test = content.splits
+        return cls(
+            name,
+            train,
+            val,
+            test,
+            content.classes,
+            content.task,
+            options or {},
+            content.preparation,
+            content.notes,
+            content.columns,
+        )
+
+    @classmethod
+    def from_arrays(
+        cls,
+        x: object,
+        y: object,
+        *,
+        val: tuple[object, object] | None = None,
+        test: tuple[object, object] | None = None,
+        classes: Sequence[str] | None = None,
+        features: Sequence[str] | None = None,
+        split: tuple[float, float, float] = USUAL,
+        scale: Scale = "auto",
+        seed: int = 0,
+        name: str = "arrays",
+    ) -> Dataset:
+        """Return samples and labels that are in memory as a data set: split by class, scaled by what trains.
+
+        Parameters
+        ----------
+        x : array
+            Samples ``[samples, ...]``: numpy, pandas, torch, or lists of numbers. Pictures may have their channels
+            first or last, or none.
+        y : array
+            A class for each: texts, whole numbers or truth values.
+        val, test : pair of arrays, optional
+            Samples and labels of splits that there are already; else they are taken out of ``x``.
+        classes : sequence of str, optional
+            Names of the classes in the order of their ids; by default the labels that occur.
+        features : sequence of str, optional
+            Names of the features; by default those of the columns of a table.
+        split : tuple of float
+            Shares of train, val and test. A share of 0 leaves a split out; training samples, or those of validation,
+            then stand in its place.
+        scale : {"auto", "standard", "unit", "none"}
+            Mean 0 and variance 1, bytes from 0 to 1, or as they are. By default ``"unit"`` for pictures of bytes,
+            ``"standard"`` for everything else.
+        seed : int
+            What the splits are drawn from.
+        name : str
+            What to call it.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> x, y = np.arange(40.0).reshape(20, 2), ["cat", "dog"] * 10
+        >>> data = Dataset.from_arrays(x, y, name="pets")
+        >>> data
+        Dataset('pets', 13/3/4, input_shape=(2,), outputs=2)
+        >>> data.preparation(x[:1]).shape
+        torch.Size([1, 2])
+        """
+        content = arrays_content(
+            x,
+            y,
+            val=val,
+            test=test,
+            classes=classes,
+            features=features,
+            split=split,
+            scale=scale,
+            seed=seed,
+            name=name,
+        )
+        return cls.from_content(name, content, {"seed": seed})
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: pd.DataFrame,
+        target: str | None = None,
+        *,
+        split: Sequence[float] | str | None = None,
+        seed: int = 0,
+        name: str = "table",
+    ) -> Dataset:
+        """Return a table as a data set: columns of numbers, dates, texts and categories turned into features.
+
+        What is done with each column is in `dovetail.data.preparation.Table`; missing values are welcome but in the
+        column of classes. A table whose only column beside it holds sentences is a data set of texts.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            A row for each sample.
+        target : str, optional
+            The column that holds the classes; by default the one that is called so, or the last one if it looks like
+            it.
+        split : tuple of float or str, optional
+            Shares of train, val and test, by default 64, 16 and 20 %; or the column that says which.
+        seed : int
+            What the splits are drawn from.
+        name : str
+            What to call it.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> frame = pd.DataFrame({"width": [3, 1] * 10, "colour": ["red", "blue"] * 10, "kind": ["cat", "dog"] * 10})
+        >>> Dataset.from_frame(frame, "kind").preparation.feature_names
+        ('width', 'colour=blue', 'colour=red')
+        """
+        content = frame_content(frame, target, split=split, seed=seed, name=name)
+        return cls.from_content(name, content, {"seed": seed})
+
+    @classmethod
+    def from_torch(
+        cls,
+        dataset: object,
+        *,
+        val: object = None,
+        test: object = None,
+        classes: Sequence[str] | None = None,
+        split: tuple[float, float, float] | None = None,
+        scale: Scale = "auto",
+        size: int | tuple[int, int] | None = None,
+        seed: int = 0,
+        name: str = "torch",
+    ) -> Dataset:
+        """Return a data set of torch, whose items are pairs of a sample and its label, or dicts of both.
+
+        Parameters
+        ----------
+        dataset : torch.utils.data.Dataset
+            Whatever has a length and gives items by number. Samples are tensors or arrays of one shape, Pillow images
+            of any sizes, or texts. They are read once; random changes in a transform would be kept for ever.
+        val, test : torch.utils.data.Dataset, optional
+            Splits that there are already; else they are taken out of ``dataset``.
+        classes : sequence of str, optional
+            Names of the classes in the order of their ids; by default the data set's ``classes``, if it has such.
+        split : tuple of float, optional
+            Shares of train, val and test, by default 64, 16 and 20 %.
+        scale : {"auto", "standard", "unit", "none"}
+            For tensors and arrays, as in `from_arrays`.
+        size : int or (int, int), optional
+            For images: height and width, by default what most of them have, up to 64.
+        seed : int
+            What the splits are drawn from.
+        name : str
+            What to call it.
+
+        Examples
+        --------
+        >>> from torch.utils.data import TensorDataset
+        >>> Dataset.from_torch(TensorDataset(torch.rand(20, 3), torch.arange(20) % 2))
+        Dataset('torch', 13/3/4, input_shape=(3,), outputs=2)
+        """
+        content = torch_content(
+            dataset,
+            val=val,
+            test=test,
+            classes=classes,
+            split=split,
+            scale=scale,
+            size=size,
+            seed=seed,
+            name=name,
+        )
+        return cls.from_content(name, content, {"seed": seed})
+
+    @classmethod
+    def from_huggingface(
+        cls,
+        data: object,
+        target: str | None = None,
+        *,
+        inputs: str | None = None,
+        split: tuple[float, float, float] | None = None,
+        size: int | tuple[int, int] | None = None,
+        seed: int = 0,
+        name: str = "huggingface",
+    ) -> Dataset:
+        """Return a data set of Hugging Face, or several that are its splits: images, texts, arrays, or a table.
+
+        Parameters
+        ----------
+        data : datasets.Dataset or datasets.DatasetDict
+            Not streamed. Of several, ``"train"``, ``"validation"`` and ``"test"`` are kept as splits.
+        target : str, optional
+            The column that holds the classes; by default the only one of class labels, or the one that is called so.
+        inputs : str, optional
+            The column of images, texts or arrays; by default the only one, or all columns as a table.
+        split : tuple of float, optional
+            Shares of train, val and test, by default 64, 16 and 20 %, of what is not split already.
+        size : int or (int, int), optional
+            For images: height and width, by default what most of them have, up to 64.
+        seed : int
+            What the splits are drawn from.
+        name : str
+            What to call it.
+        """
+        content = hugging_face_content(
+            data, target, inputs=inputs, split=split, size=size, seed=seed, name=name
+        )
+        return cls.from_content(name, content, {"seed": seed})
 
     def __post_init__(self) -> None:
         _check(self)
@@ -131,7 +311,7 @@ class Dataset:
     def to(self, device: torch.device | str | None = None, dtype: torch.dtype | None = None) -> Dataset:
         """Return the data on another device, and its floating-point tensors in another type."""
         train, val, test = (split.to(device, dtype) for split in self.splits.values())
-        return Dataset(self.name, train, val, test, self.classes, self.task, self.options)
+        return replace(self, train=train, val=val, test=test)
 
     def describe(self) -> str:
         """Return a few lines that say what the data is."""
@@ -144,25 +324,15 @@ class Dataset:
                 f"  samples      {sizes}",
                 f"  input shape  {' × '.join(map(str, self.input_shape))}",
                 f"  {what:<11}  {self.outputs}: {_shortened(self.classes)}",
+                *([f"  prepared     {self.preparation.describe()}"] if self.preparation else []),
                 f"  fingerprint  {self.fingerprint}",
+                *(f"  note         {note}" for note in self.notes),
             ]
         )
 
     def __repr__(self) -> str:
         sizes = "/".join(str(len(split)) for split in self.splits.values())
         return f"Dataset({self.name!r}, {sizes}, input_shape={self.input_shape}, outputs={self.outputs})"
-
-
-def is_finite(values: Tensor) -> bool:
-    """Whether a tensor holds neither NaN nor infinity.
-
-    Examples
-    --------
-    >>> is_finite(torch.tensor([1.0, 2.0])), is_finite(torch.tensor([1.0, torch.nan]))
-    (True, False)
-    """
-    # Extremes are NaN where any value is, and one pass finds both: ten times as fast as isfinite(values).all().
-    return not values.numel() or all(math.isfinite(extreme) for extreme in values.detach().aminmax())
 
 
 def _shortened(names: Sequence[str], most: int = 12) -> str:

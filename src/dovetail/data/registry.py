@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
+from typing import Annotated, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from ..errors import DataError, SpecError
 from ..spec import Option, Rule, Spec, choice, read_spec, settle_options, share, whole
-from .dataset import Dataset, Split, Task
+from .content import Content
+from .dataset import Dataset
 from .files import Files
 from .sources import Source, fetch, find, open_source
 
@@ -31,14 +32,6 @@ ImageSet = Annotated[
         lambda value: value if isinstance(value, str) else None,
     ),
 ]
-
-
-class Content(NamedTuple):
-    """What a data set's function returns: train, val and test. ``load`` adds the name and the options."""
-
-    splits: Sequence[Split]
-    classes: tuple[str, ...]
-    task: Task = "classes"
 
 
 LoadBase = Callable[[str], Dataset]
@@ -177,8 +170,7 @@ def load(name: str, root: str | Path | None = None, *, shortened: bool = False, 
     elif entry.base:
         inputs.append(lambda base: load(base, root, shortened=shortened))
     content = entry.make(*inputs, **used)
-    train, val, test = content.splits
-    return Dataset(spec.name, train, val, test, content.classes, content.task, dict(used))
+    return Dataset.from_content(spec.name, content, dict(used))
 
 
 def catalogue(root: str | Path | None = None) -> tuple[DataInfo, ...]:

@@ -75,7 +75,7 @@ def find(name: str, source: Source, root: str | Path | None = None) -> Path | No
         own = _own_folder(name, root)
     except DataError:  # a data folder that is not there holds nothing; loading from it says so
         own = None
-    return (own and source.complete_in(own)) or source.complete_in(_cache_folder(name))
+    return (own and source.complete_in(own)) or source.complete_in(cache_folder(name))
 
 
 def open_source(name: str, source: Source, root: str | Path | None = None) -> Path:
@@ -87,7 +87,7 @@ def open_source(name: str, source: Source, root: str | Path | None = None) -> Pa
     own = _own_folder(name, root)
     if own and (found := source.complete_in(own)):
         return found
-    if not (cached := source.complete_in(_cache_folder(name))):
+    if not (cached := source.complete_in(cache_folder(name))):
         return fetch(name, source, root)
     if not source.archive_folder:
         for download in source.downloads:
@@ -100,7 +100,7 @@ def fetch(name: str, source: Source, root: str | Path | None = None) -> Path:
     own = _own_folder(name, root)
     if own and (found := source.complete_in(own)):
         return found
-    cache = _cache_folder(name)
+    cache = cache_folder(name)
     by_hand = _by_hand(source, own or cache)
     try:
         if not (source.archive_folder and source.complete_in(cache)):
@@ -201,7 +201,8 @@ def _own_folder(name: str, root: str | Path | None) -> Path | None:
     raise DataError(f"the data folder {folder} ({'root' if root else '$DOVETAIL_DATA'}) {problem}")
 
 
-def _cache_folder(name: str) -> Path:
+def cache_folder(name: str) -> Path:
+    """Return the folder in the cache under a name: ``$DOVETAIL_CACHE``, or what the system has for caches."""
     given = os.environ.get("DOVETAIL_CACHE") or _pooch().os_cache("dovetail")
     return expand_user(given) / name
 

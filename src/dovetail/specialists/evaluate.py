@@ -126,7 +126,7 @@ class Score(Result):
 
         return pd.DataFrame(
             {
-                "class": self.classes,
+                "class": pd.Series(self.classes, dtype=object),  # others of pandas' types refuse halves of characters
                 "rewarded": [number in self.rewarded for number in range(len(self.classes))],
                 "samples": self.confusion.sum(1).tolist(),
                 "accuracy": self.class_accuracy.tolist(),
@@ -164,8 +164,8 @@ class Score(Result):
         import pandas as pd
 
         yield text_html(f"{self!r}\n{self.answered}")
-        names = list(self.classes)
-        yield matrix_html(pd.DataFrame(self.confusion.tolist(), pd.Index(names, name="class"), names))
+        rows, columns = (pd.Index(self.classes, dtype=object, name=name) for name in ("class", None))
+        yield matrix_html(pd.DataFrame(self.confusion.tolist(), rows, columns))
         yield excerpt_html(self.per_class)
 
     def plot(self, ax: Axes | None = None) -> Axes:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
+from itertools import count
 from typing import Literal, TypeAlias
 
 from ...errors import SpecError
@@ -22,7 +23,9 @@ MAX_OPERATORS = 2000
 ALLOWED = "allowed are names, 0, 1, True, False, & | ^ ~ and or not, and parentheses"
 _TOO_MANY = "too many operators in one formula; name parts of it, as in 'a = x1 & x2'"
 
-_SHAPE = re.compile(r"[ \t]*(?P<target>[A-Za-z_][A-Za-z0-9_]*)[ \t]*=[ \t]*(?P<expression>.*)", re.DOTALL)
+_SHAPE = re.compile(r"[ \t]*((?P<target>[A-Za-z_][A-Za-z0-9_]*)[ \t]*=[ \t]*)?(?P<expression>.*)", re.DOTALL)
+INPUT = re.compile(r"(?<![\w.:-])x[0-9]+(?![\w.:-])")
+"""An input in a formula. No data set has one as a word of its name."""
 _TOKEN = re.compile(r"[ \t]+|(?P<word>[A-Za-z0-9_]+)|(?P<sign>[&|^~()])")
 
 
@@ -49,12 +52,24 @@ class Formula:
 def read_formulas(texts: Iterable[str]) -> list[Formula]:
     """Read formulas; one text may hold several, on lines of their own or separated by semicolons.
 
+    Where no output has a name, expressions without one are the outputs, in their order.
+
     Examples
     --------
     >>> [formula.target for formula in read_formulas(["a = x1 & x2; y1 = ~a", "y2 = a | x3"])]
     ['a', 'y1', 'y2']
+    >>> [formula.target for formula in read_formulas(["a = x1 & x2; ~a", "a | x3"])]
+    ['a', 'y1', 'y2']
     """
-    return [_read(number, text) for number, text in enumerate(_pieces(texts), 1)]
+    pieces = list(_pieces(texts))
+    named = any(re.match(r"[ \t]*y[0-9]+[ \t]*=", text) for text in pieces)
+    outputs: Iterator[str] = iter(())
+    if not named and INPUT.search(" ".join(pieces)):
+        outputs = (f"y{number}" for number in count(1))
+    return [
+        _read(number, text, None if "=" in text else next(outputs, None))
+        for number, text in enumerate(pieces, 1)
+    ]
 
 
 def _pieces(texts: Iterable[str]) -> Iterator[str]:
@@ -69,9 +84,12 @@ def _pieces(texts: Iterable[str]) -> Iterator[str]:
         yield from pieces
 
 
-def _read(number: int, text: str) -> Formula:
+def _read(number: int, text: str, output: str | None) -> Formula:
+    """Read a formula; ``output`` is what it defines if it has no name for it, and may have none."""
     match = _SHAPE.fullmatch(text)
-    if match is None:
+    assert match is not None  # whatever there is
+    target = match["target"] or output
+    if target is None:
         raise _error(
             number, text, "a formula is 'name = expression', such as 'y1 = x1 ^ x2'; a task is [4,2,4]"
         )
@@ -84,7 +102,7 @@ def _read(number: int, text: str) -> Formula:
         raise _error(number, text, f"this is not an expression; {ALLOWED}", at) from None
     except (RecursionError, MemoryError):
         raise _error(number, text, _TOO_MANY) from None
-    return Formula(number, text, match["target"], tree, start)
+    return Formula(number, text, target, tree, start)
 
 
 def _check_tokens(number: int, text: str, start: int, expression: str) -> None:

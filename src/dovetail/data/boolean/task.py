@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike
 from torch import Tensor
 
 from ...errors import SpecError
-from ..dataset import Dataset, Split
+from ..dataset import Dataset
+from ..split import Split
 from .families import bracket_name, find_family, read_bracket
 from .formulas import graph_of, read_formulas
 from .graph import FunctionGraph, evaluate_graph

@@ -7,10 +7,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ..dataset import Split
+from ..content import Content
 from ..files import Files, damaged, read_bytes
-from ..registry import Content, Fraction, register
+from ..registry import Fraction, register
 from ..sources import Download, Source
+from ..split import Split
 from ..splits import held_out, standardise_
 
 _CLASSES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from ..dataset import Split
-from ..registry import Content, ImageSet, LoadBase, Pairs, Seed, register
+from ..content import Content
+from ..registry import ImageSet, LoadBase, Pairs, Seed, register
+from ..split import Split
 from .images import load_images, side_by_side
 
 _BITS = 3

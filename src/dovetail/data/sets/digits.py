@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import torch
 
-from ..dataset import Split
-from ..registry import Content, register
+from ..content import Content
+from ..registry import register
+from ..split import Split
 from ..splits import stratified_in_three
 
 

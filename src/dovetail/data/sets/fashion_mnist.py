@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from ..content import Content
 from ..files import Files
-from ..registry import Content, Fraction, register
+from ..registry import Fraction, register
 from .mnist import idx_source, read_images
 
 _SOURCE = idx_source(

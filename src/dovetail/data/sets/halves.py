@@ -6,7 +6,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from ..registry import Content, ImageSet, LoadBase, Seed, register
+from ..content import Content
+from ..registry import ImageSet, LoadBase, Seed, register
 from .images import Variant, load_images, paired
 
 

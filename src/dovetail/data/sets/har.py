@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from ...errors import DataError
-from ..dataset import Split
+from ..content import Content
 from ..files import Files, damaged, read_lines
-from ..registry import Content, register
+from ..registry import register
 from ..sources import Download, Source
+from ..split import Split
 from ..splits import standardise_, stratified
 
 _ACTIVITIES = ("WALKING", "WALKING_UPSTAIRS", "WALKING_DOWNSTAIRS", "SITTING", "STANDING", "LAYING")

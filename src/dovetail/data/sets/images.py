@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from ...errors import DataError, SpecError
-from ..dataset import Dataset, Split
-from ..registry import Content, LoadBase
+from ..content import Content
+from ..dataset import Dataset
+from ..registry import LoadBase
+from ..split import Split
 
 Variant = Literal["same", "diff"]
 Labels = NDArray[np.int64]

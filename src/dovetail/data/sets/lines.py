@@ -7,8 +7,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ..dataset import Split
-from ..registry import Content, Samples, Seed, register
+from ..content import Content
+from ..registry import Samples, Seed, register
+from ..split import Split
 
 MOST_LINES = 10
 

@@ -9,8 +9,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ..dataset import Split
-from ..registry import Content, ImageSet, LoadBase, Seed, register
+from ..content import Content
+from ..registry import ImageSet, LoadBase, Seed, register
+from ..split import Split
 from .images import load_images
 from .lines import MOST_LINES, draw_lines
 

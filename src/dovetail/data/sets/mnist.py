@@ -12,10 +12,11 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from ..dataset import Split
+from ..content import Content
 from ..files import MOST_BYTES, Files, damaged, read_bytes
-from ..registry import Content, Fraction, register
+from ..registry import Fraction, register
 from ..sources import Download, Source
+from ..split import Split
 from ..splits import Indices, held_out
 
 _SIDE = 28

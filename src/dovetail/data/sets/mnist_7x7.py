@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from torch.nn import functional as F
 
-from ..dataset import Split
-from ..registry import Content, ImageSet, LoadBase, register
+from ..content import Content
+from ..registry import ImageSet, LoadBase, register
+from ..split import Split
 from .images import load_images
 
 _SIDE = 4

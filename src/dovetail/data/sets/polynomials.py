@@ -7,8 +7,9 @@ from itertools import product
 import numpy as np
 import torch
 
-from ..dataset import Split
-from ..registry import Content, Samples, Seed, register
+from ..content import Content
+from ..registry import Samples, Seed, register
+from ..split import Split
 
 _EXPONENTS = tuple(product((2, 1, 0), repeat=2))
 """Powers of x and y in each monomial, highest first."""

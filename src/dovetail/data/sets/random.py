@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from ..dataset import Split
-from ..registry import Content, Samples, Seed, register
+from ..content import Content
+from ..registry import Samples, Seed, register
+from ..split import Split
 
 _CLASSES = 10
 

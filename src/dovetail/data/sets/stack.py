@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import torch
 
-from ..registry import Content, ImageSet, LoadBase, Seed, register
+from ..content import Content
+from ..registry import ImageSet, LoadBase, Seed, register
 from .images import Variant, load_images, paired
 
 

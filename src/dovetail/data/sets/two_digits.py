@@ -5,8 +5,9 @@ from __future__ import annotations
 import torch
 from torch.nn import functional as F
 
-from ..dataset import Split
-from ..registry import Content, ImageSet, LoadBase, Pairs, Seed, register
+from ..content import Content
+from ..registry import ImageSet, LoadBase, Pairs, Seed, register
+from ..split import Split
 from .images import load_images, side_by_side
 
 

@@ -7,10 +7,11 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from ..dataset import Split
+from ..content import Content
 from ..files import Files, damaged, read_lines
-from ..registry import Content, register
+from ..registry import register
 from ..sources import Download, Source
+from ..split import Split
 from ..splits import standardise_, stratified_in_three
 
 _FILE = "yeast.data"
