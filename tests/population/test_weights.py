@@ -152,9 +152,7 @@ def test_the_loss_of_validation_may_be_weighted_metrics_are_not(own: bool) -> No
     val = images(50, seed=1, dtype=torch.float64)
     weights = drawn(2, 50, zeros=0.3) if own else drawn(50, zeros=0.3)
     population = Population(mlp, [0, 1], device="cpu", dtype=torch.float64)
-    history = population.fit(
-        SPLIT, val, epochs=2, val_weights=weights, optimizer=Adam(0.0), progress=False
-    )
+    history = population.fit(SPLIT, val, epochs=2, val_weights=weights, optimizer=Adam(0.0), progress=False)
     for member in range(2):
         logits = population.member(member)(val.x)
         mine = weights[member] if own else weights

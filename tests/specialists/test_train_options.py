@@ -9,6 +9,7 @@ from torch import Tensor
 import dovetail as dt
 from dovetail.errors import DataError, DovetailError, SpecError
 from dovetail.population import Noise
+from dovetail.specialists import audit_drop
 from dovetail.specialists.objectives import max_entropy
 from dovetail.specialists.own_functions import OWN_NAME, function_name
 
@@ -126,3 +127,9 @@ def test_parts_of_a_population_are_what_all_at_once_would_be() -> None:
             torch.testing.assert_close(a.state[name], b.state[name])
     for all_at_once, in_parts in zip(together.histories, apart.histories, strict=True):
         torch.testing.assert_close(all_at_once["loss"], in_parts["loss"], equal_nan=True)
+
+
+def test_what_files_only_name_cannot_be_trained_again() -> None:
+    team = dt.train_specialists(DATA, loss=own_loss, **TRAINING)  # type: ignore[arg-type]
+    with pytest.raises(SpecError, match="because their loss was given as a function"):
+        audit_drop(dt.compose(list(team), force=True), 3, DATA, progress=False)

@@ -130,6 +130,13 @@ def _show_part(file: Path, part: Specialist | Composite) -> None:
         "network": f"{part.blueprint.net} on inputs {' × '.join(map(str, part.blueprint.input_shape))}",
         "temperature": f"{part.blueprint.temperature:g}",
     }
+    if part.preparation is not None:
+        facts["takes"] = f"raw samples; {part.preparation.describe()}"
+    if part.threshold is not None:
+        facts["undecided"] = (
+            f"{part.threshold.rate:.2%} of validation samples that it knows "
+            f"({part.threshold.confidence} below {part.threshold.value():.4f})"
+        )
     if not isinstance(part, Composite):
         facts |= {
             "sparsity": f"{100 * first.sparsity:.2f} %" + (", in its slot" if provenance.slots else ""),

@@ -11,7 +11,9 @@ import typer
 def studio(
     path: Annotated[
         Path,
-        typer.Argument(metavar="PATH", help="The folder to show; nothing outside of it is opened but --data."),
+        typer.Argument(
+            metavar="PATH", help="The folder to show; nothing outside of it is opened but --data."
+        ),
     ] = Path(),
     data: Annotated[
         list[str] | None,

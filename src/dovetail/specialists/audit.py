@@ -6,7 +6,7 @@ The composite is measured before and after, at its outputs and by a linear probe
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from ..data.dataset import Dataset
 from ..data.split import Split
-from ..errors import DataError
+from ..errors import DataError, SpecError
 from ..markup import excerpt_html, text_html
 from ..nets import build_net
 from ..population import Adam, Population
@@ -230,7 +230,7 @@ def _without_classes(data: Dataset, ids: ClassSet) -> Dataset:
     """Return the data with no sample of some classes to train or validate on; the list of classes stays."""
     dropped = _marks(data.outputs, ids).bool()
     train, val = (split.where(~dropped[split.y]) for split in (data.train, data.val))
-    return Dataset(data.name, train, val, data.test, data.classes, data.task, data.options)
+    return replace(data, train=train, val=val)
 
 
 def _marks(classes: int, ids: ClassSet) -> Tensor:
@@ -248,6 +248,12 @@ def _retrained(
         )
     again: dict[tuple[int, TrainingSettings, ClassSet], Specialist] = {}
     for (seed, settings), sets in groups.items():
+        if settings.only_named:
+            names = ", ".join(settings.only_named)
+            raise SpecError(
+                f"specialists cannot be trained again without the class, because their {names} was given as "
+                "a function or as numbers, which files do not hold; train them again yourself, and compare scores"
+            )
         options: Any = settings.model_dump()
         team = train_specialists(data, rewarded=sets, seed=seed, device=device, progress=progress, **options)
         again |= {(seed, settings, part.rewarded): part for part in team}

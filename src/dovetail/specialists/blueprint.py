@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -103,6 +104,10 @@ class Blueprint:
             return self.check_inputs(self.preparation(samples))
         if not isinstance(samples, Tensor):
             samples = torch.from_numpy(as_array(samples).astype(np.float32, copy=False))
+        if samples.dim() == 2 and samples.shape[1] == math.prod(
+            self.input_shape
+        ):  # pictures as rows of a table
+            samples = samples.unflatten(1, self.input_shape)
         return self.check_inputs(samples)
 
     def check_shape(self, x: Tensor) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ..data import Dataset, data_spec, load_here, open_data
-from ..errors import DataError, SpecError
+from ..data.open_data import is_known
+from ..errors import DataError
 from .blueprint import Blueprint
 from .fitting import check_data
 
@@ -41,21 +42,6 @@ def data_for(blueprint: Blueprint, text: str, *, download: bool = True) -> Datas
     check_data(blueprint, data)
     _check_prepared(blueprint, data)
     return data
-
-
-def is_known(text: str) -> bool:
-    """Return whether a text names a data set that is loaded by name.
-
-    Examples
-    --------
-    >>> is_known("har:features=time"), is_known("wine.csv")
-    (True, False)
-    """
-    try:
-        data_spec(text.replace(",", ":").partition(":")[0])
-    except SpecError:
-        return False
-    return True
 
 
 def _check_prepared(blueprint: Blueprint, data: Dataset) -> None:

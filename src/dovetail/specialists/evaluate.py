@@ -126,7 +126,9 @@ class Score(Result):
 
         return pd.DataFrame(
             {
-                "class": pd.Series(self.classes, dtype=object),  # others of pandas' types refuse halves of characters
+                "class": pd.Series(
+                    self.classes, dtype=object
+                ),  # others of pandas' types refuse halves of characters
                 "rewarded": [number in self.rewarded for number in range(len(self.classes))],
                 "samples": self.confusion.sum(1).tolist(),
                 "accuracy": self.class_accuracy.tolist(),

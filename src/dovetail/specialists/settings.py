@@ -121,6 +121,13 @@ class TrainingSettings(Settings):
         json_schema_extra={"command_line": False},
     )
 
+    @property
+    def only_named(self) -> tuple[str, ...]:
+        """What files name and do not hold, so that nobody can train so from a file: functions, weights of samples."""
+        loss = self.loss if OWN_NAME.fullmatch(self.loss) else None
+        given = {"loss": loss, "augment": self.augment, "sample_weights": self.sample_weights}
+        return tuple(name for name, value in given.items() if value is not None)
+
     @classmethod
     def from_provenance(cls, content: Mapping[str, Any]) -> Self:
         """Return the settings that a specialist's provenance holds; those younger than it had their defaults."""

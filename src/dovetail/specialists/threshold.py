@@ -4,24 +4,29 @@ from __future__ import annotations
 
 import math
 from contextlib import suppress
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal, Self, cast, get_args
 
 import torch
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from torch import Tensor
 
 from ..errors import DataError, FileFormatError, SpecError, unknown_name
 from .objectives import prediction_entropy
 
-Confidence = Literal["entropy", "maximum"]
+Confidence = Literal["entropy", "maximum", "distance", "both"]
 """How sure a part is of a sample; see `confidence_of`."""
 CONFIDENCES: tuple[str, ...] = get_args(Confidence)
 DEFAULT_CONFIDENCE: Confidence = "entropy"
+"""That of parts without a threshold."""
+BY_CARDS: tuple[Confidence, ...] = ("distance", "both")
+"""What needs cards; see `dovetail.specialists.cards`."""
 
 STEPS = 200
 """Into how many parts the validation samples are cut; a wanted rate is met to half a step."""
 
 Number = Annotated[float, Field(allow_inf_nan=False)]
+Usual = tuple[tuple[float, float], ...]
+"""Mean and standard deviation of each number that a confidence is made of."""
 
 
 class Threshold(BaseModel):
@@ -29,10 +34,12 @@ class Threshold(BaseModel):
 
     Attributes
     ----------
-    confidence : {"entropy", "maximum"}
+    confidence : {"entropy", "maximum", "distance", "both"}
         What tells how sure it is; see `confidence_of`.
     quantiles : tuple of float
         Of the confidence over these samples, from the least to the most, at equal steps.
+    usual : tuple of pairs of float
+        Mean and standard deviation, over these samples, of each number that the confidence is made of.
     samples : int
         How many samples there were.
     rate : float
@@ -51,6 +58,13 @@ class Threshold(BaseModel):
     quantiles: Annotated[tuple[Number, ...], Field(min_length=STEPS + 1, max_length=STEPS + 1)]
     samples: Annotated[int, Field(ge=1)]
     rate: Annotated[float, Field(ge=0, lt=1)]
+    usual: tuple[tuple[Number, Annotated[Number, Field(gt=0)]], ...] = ()
+
+    @model_validator(mode="after")
+    def _check_usual(self) -> Self:
+        if len(self.usual) != len(_made_of(self.confidence)):
+            raise ValueError(f"usual has {len(self.usual)} pairs, which {self.confidence!r} is not made of")
+        return self
 
     def value(self, rate: float | None = None) -> float:
         """Return the confidence below which this share of samples of known classes is left undecided."""
@@ -63,7 +77,7 @@ class Threshold(BaseModel):
         return below + (place - low) * (above - below)
 
 
-def fit_threshold(known: Tensor, *, rate: float, confidence: Confidence) -> Threshold:
+def fit_threshold(known: Tensor, *, rate: float, confidence: Confidence, usual: Usual = ()) -> Threshold:
     """Return the threshold that leaves a share of samples undecided.
 
     Parameters
@@ -74,13 +88,15 @@ def fit_threshold(known: Tensor, *, rate: float, confidence: Confidence) -> Thre
         The share.
     confidence : str
         What the numbers are.
+    usual : tuple of pairs of float
+        What they were compared with; see `usual_of`.
     """
     if not len(known):
         raise DataError("there are no validation samples of the classes it knows, to choose a threshold on")
     steps = torch.linspace(0, 1, STEPS + 1, dtype=torch.float64)
     quantiles = torch.quantile(known.detach().cpu().double(), steps)
     return Threshold(
-        confidence=confidence, quantiles=tuple(quantiles.tolist()), samples=len(known), rate=rate
+        confidence=confidence, quantiles=tuple(quantiles.tolist()), samples=len(known), rate=rate, usual=usual
     )
 
 
@@ -101,11 +117,16 @@ def read_threshold(content: Any) -> Threshold:
         ) from None
 
 
-def confidence_of(logits: Tensor, known: Tensor, confidence: str) -> Tensor:
+def confidence_of(
+    logits: Tensor, known: Tensor, confidence: str, *, near: Tensor | None = None, usual: Usual = ()
+) -> Tensor:
     """Return how sure networks are that samples are of a class they know, from 0 to 1.
 
     ``"entropy"`` is 1 - H/ln |C| over all classes: 0 for the uniform prediction that specialists are trained to give on
-    other classes. ``"maximum"`` is the largest probability of a class that is known.
+    other classes. ``"maximum"`` is the largest probability of a class that is known. ``"distance"`` is how near a sample
+    is to the cards of known classes, whatever the network says: 1/2 where it is as near as validation samples are on
+    average, and 1 / (1 + exp(-z)) where it is z standard deviations nearer. ``"both"`` is low where either the network
+    or the distance is unsure: 1 / (1 + exp(-z) + exp(-u)), with u for the log-odds of the maximum as z for the distance.
 
     Parameters
     ----------
@@ -113,8 +134,12 @@ def confidence_of(logits: Tensor, known: Tensor, confidence: str) -> Tensor:
         ``[..., samples, classes]``, divided by the temperature.
     known : Tensor
         Which classes are known, 0/1, ``[..., classes]``.
-    confidence : {"entropy", "maximum"}
+    confidence : {"entropy", "maximum", "distance", "both"}
         Which.
+    near : Tensor, optional
+        How near samples are to the cards of known classes, ``[..., samples]``; see `dovetail.specialists.cards.nearness`.
+    usual : tuple of pairs of float
+        Mean and standard deviation of what distance and both are made of; see `usual_of`.
 
     Examples
     --------
@@ -122,12 +147,52 @@ def confidence_of(logits: Tensor, known: Tensor, confidence: str) -> Tensor:
     >>> confidence_of(logits, torch.tensor([True, True, False]), "maximum")
     tensor([0.9998, 0.3333], dtype=torch.float64)
     """
-    log_p = logits.log_softmax(-1, dtype=torch.float64)
     if confidence == "entropy":
+        log_p = logits.log_softmax(-1, dtype=torch.float64)
         return 1 - prediction_entropy(log_p) / math.log(max(2, logits.shape[-1]))
     if confidence == "maximum":
-        return log_p.exp().masked_fill(~known.bool().unsqueeze(-2), 0).amax(-1)
-    raise unknown_name("confidence", confidence, CONFIDENCES)
+        p = logits.softmax(-1, dtype=torch.float64)
+        return p.masked_fill(~known.bool().unsqueeze(-2), 0).amax(-1)
+    numbers = _numbers(logits, known, confidence, near)
+    unsure = [((mean - values) / deviation).exp() for values, (mean, deviation) in zip(numbers, usual, strict=True)]
+    return 1 / (1 + torch.stack(unsure).sum(0))
+
+
+def usual_of(logits: Tensor, known: Tensor, confidence: str, near: Tensor | None) -> Usual:
+    """Return the mean and standard deviation, over samples, of each number that a confidence is made of.
+
+    Examples
+    --------
+    >>> usual_of(torch.zeros(4, 2), torch.ones(2), "distance", torch.tensor([1.0, 1.0, 3.0, 3.0]))
+    ((2.0, 1.0),)
+    """
+    found = []
+    for values in _numbers(logits, known, confidence, near):
+        mean, deviation = float(values.mean()), float(values.std(correction=0))
+        found.append((mean, deviation if deviation > 0 else 1.0))
+    return tuple(found)
+
+
+def _made_of(confidence: str) -> tuple[str, ...]:
+    """Return what must be compared with its usual values before it says anything."""
+    if confidence not in CONFIDENCES:
+        raise unknown_name("confidence", confidence, CONFIDENCES)
+    return {"distance": ("distance",), "both": ("distance", "odds")}.get(confidence, ())
+
+
+def _numbers(logits: Tensor, known: Tensor, confidence: str, near: Tensor | None) -> list[Tensor]:
+    made_of = _made_of(confidence)
+    if made_of and near is None:
+        raise SpecError(f"confidence {confidence!r} needs cards of all known classes, and there are none; use 'entropy'")
+    return [_log_odds(logits, known) if name == "odds" else cast(Tensor, near).double() for name in made_of]
+
+
+def _log_odds(logits: Tensor, known: Tensor) -> Tensor:
+    """Return the log-odds of the likeliest class that is known, against all other classes."""
+    logits = logits.double()
+    best = logits.masked_fill(~known.bool().unsqueeze(-2), -math.inf).argmax(-1, keepdim=True)
+    others = logits.scatter(-1, best, -math.inf).logsumexp(-1)
+    return logits.gather(-1, best).squeeze(-1) - others.clamp(min=torch.finfo(torch.float32).min)
 
 
 def rate_of(undecided: object) -> float:

@@ -15,10 +15,11 @@ import torch
 from torch import Tensor
 
 from ..data import Dataset, Presence, Split, data_spec, load_here, open_data, presence
+from ..data.open_data import is_known
 from ..data.split import Task
 from ..errors import DataError, DovetailError
 from ..specialists.blueprint import Blueprint
-from ..specialists.data_for import data_for, is_known
+from ..specialists.data_for import data_for
 from ..specialists.fitting import check_data
 from ..specialists.merge import some_of
 from ..specialists.part import Part
@@ -170,7 +171,7 @@ class DataCache:
 
 
 def check_given(texts: Sequence[str]) -> None:
-    """Refuse data that cannot be opened, when the studio is started and whoever named it still looks at the terminal."""
+    """Refuse data that cannot be opened, while whoever named it still looks at the terminal."""
     for text in texts:
         if is_known(text):
             spec = data_spec(text)

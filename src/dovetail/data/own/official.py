@@ -72,5 +72,8 @@ def three_rows(
     missing: Shares = check_shares((train, 0.0 if len(given[1]) else val, 0.0 if len(given[2]) else test))
     drawn = [given[0][some] for some in split_by_class(ids[given[0]], missing, seed)]
     # Where splits are official, the samples stay in the order of their file.
-    rows = [np.sort(drawn[0]), *(np.sort(d) if len(d) else g for d, g in zip(drawn[1:], given[1:], strict=True))]
+    rows = [
+        np.sort(drawn[0]),
+        *(np.sort(d) if len(d) else g for d, g in zip(drawn[1:], given[1:], strict=True)),
+    ]
     return fill_empty(rows, name)

@@ -181,7 +181,9 @@ class _Rows(NamedTuple):
 def _labelled_rows(
     frame: pd.DataFrame, target: str | None, split: Sequence[float] | str | None, like: Like | None, name: str
 ) -> _Rows:
-    column = target_column(frame, target) if target or like is None else _target_like(frame, like)
+    by_name = [str(name) for name in frame.columns if isinstance(split, str) and name == split.strip()]
+    rest = frame.drop(columns=by_name)
+    column = target_column(rest, target) if target or like is None else _target_like(rest, like)
     notes: tuple[str, ...] = ()
     if target is None:
         notes = (f"the classes are those in column {column!r:.80}; target= names another",)
