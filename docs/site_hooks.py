@@ -40,6 +40,7 @@ FOLDERS = {
     "engine": "Where recipes run",
     "report": "Charts, and pages that hold them",
     "studio": "The local web app",
+    "sklearn": "Parts as a classifier of scikit-learn's kind",
     "errors": "What is raised",
 }
 """What exports names, in the order in which folders import from each other."""

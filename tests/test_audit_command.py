@@ -252,7 +252,7 @@ def test_nothing_is_made_before_there_is_something_to_write(
         ((".",), "is a folder"),
         (("nowhere.at.all:net",), "no module 'nowhere'"),
         (("audited:dens",), "did you mean 'dense'"),
-        (("audited:NUMBER",), "is a int; a function"),
+        (("audited:NUMBER",), "is a int; a builder"),
         (("audited:nothing",), "returned a list; it must return the network"),
         (("audited:broken",), "failed: ValueError: no such luck"),
         (("audited:needy",), "without arguments failed: TypeError"),

@@ -24,6 +24,7 @@ FOLDERS = (
     "engine",
     "report",
     "studio",
+    "sklearn",
     "errors",
 )
 

@@ -346,7 +346,7 @@ def test_a_column_may_say_the_splits() -> None:
         ),
         (pets(), {"target": "weight"}, DataError, "column 'weight': labels such as .* are measured values"),
         (pets(), {"split": "fold"}, SpecError, "unknown column 'fold'"),
-        (pets(), {"split": "kind"}, SpecError, "unknown column 'kind'"),
+        (pets(), {"split": "kind"}, DataError, "which is no split"),
         (
             pets(),
             {"split": "coat"},

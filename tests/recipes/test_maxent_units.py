@@ -102,6 +102,9 @@ def test_a_condition_that_names_the_papers_values_is_the_papers() -> None:
     assert named.unit == Condition("paper", "mnist", "shallow").unit
 
 
+NOT_THE_PAPERS = ("weight_decay", "balanced", "augment", "sample_weights")
+
+
 def test_training_settings_are_complete() -> None:
     """Every option of a training is said, so that a unit's key covers it."""
     for data, models in TRAINING.items():
@@ -109,6 +112,8 @@ def test_training_settings_are_complete() -> None:
             for sparsity in (None, 0.0):
                 train = Condition("paper", data, model, sparsity=sparsity).train
                 filled_in = settled(TrainingSettings(**train)).model_dump()
+                # What no paper has is left out, and off.
+                assert not any(filled_in.pop(name) for name in NOT_THE_PAPERS)
                 # Without rounds there is no other Adam and no other epoch; the work says so itself.
                 assert filled_in.keys() == train.keys() | (set() if train["sparsity"] else {"keep", "adam"})
                 assert filled_in["sparsity"] == train["sparsity"]
