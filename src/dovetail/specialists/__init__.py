@@ -2,9 +2,9 @@
 
 `train_specialists` makes them; `Specialist` and `Composite`, the two kinds of `Part`, are what one works with;
 `compose` puts together, `open_file` reads back. From the bottom up: `blueprint` (what parts share), `merge` (ways to
-merge, pure functions), `evaluate` (the one path that scores), `answers` and `threshold` (what a part says, and when it
-does not), `part`, `composite` and `specialist`, then what is made of them: `composing`,
-`files`, `train`, and the measures `paths`, `curve` and `audit`.
+merge, pure functions), `evaluate` (the one path that scores), `cards` (what classes leave behind), `answers` and
+`threshold` (what a part says, and when it does not), `part`, `composite` and `specialist`, then what is made of them:
+`composing`, `files`, `train`, and the measures `paths`, `curve` and `audit`.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .answers import UNDECIDED, Answers
     from .audit import DropAudit, audit_drop, hidden_activations, probe_accuracy
     from .blueprint import Blueprint
+    from .cards import Card
     from .class_sets import disjoint_pairs
     from .composing import Compatibility, compatibility, compose
     from .composite import Composite
@@ -37,6 +38,7 @@ __all__ = [
     "UNDECIDED",
     "Answers",
     "Blueprint",
+    "Card",
     "Compatibility",
     "Composite",
     "Connectivity",
@@ -77,6 +79,7 @@ __getattr__, __dir__ = lazy_names(
         "answers": ["UNDECIDED", "Answers"],
         "audit": ["DropAudit", "audit_drop", "hidden_activations", "probe_accuracy"],
         "blueprint": ["Blueprint"],
+        "cards": ["Card"],
         "class_sets": ["disjoint_pairs"],
         "composing": ["Compatibility", "compatibility", "compose"],
         "composite": ["Composite"],

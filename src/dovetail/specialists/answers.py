@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from ..result import Result
-from .threshold import confidence_of
+from .threshold import Usual, confidence_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -87,7 +87,14 @@ class Answers(Result):
 
 
 def answers_from(
-    logits: Tensor, rewarded: Sequence[int], classes: Sequence[str], confidence: str, least: float | None
+    logits: Tensor,
+    rewarded: Sequence[int],
+    classes: Sequence[str],
+    confidence: str,
+    least: float | None,
+    *,
+    near: Tensor | None = None,
+    usual: Usual = (),
 ) -> Answers:
     """Return what logits say.
 
@@ -103,9 +110,11 @@ def answers_from(
         What tells how sure it is.
     least : float or None
         The least confidence with which it answers; None: see `is_decided`.
+    near, usual
+        As for `confidence_of`.
     """
     known = list(rewarded)
-    sure, decided = is_decided(logits, known, confidence, least)
+    sure, decided = is_decided(logits, known, confidence, least, near=near, usual=usual)
     probabilities = logits[:, known].softmax(1, dtype=torch.float64)
     return Answers(
         tuple(classes[number] for number in known),
@@ -116,7 +125,13 @@ def answers_from(
 
 
 def is_decided(
-    logits: Tensor, rewarded: Sequence[int], confidence: str, least: float | None
+    logits: Tensor,
+    rewarded: Sequence[int],
+    confidence: str,
+    least: float | None,
+    *,
+    near: Tensor | None = None,
+    usual: Usual = (),
 ) -> tuple[Tensor, Tensor]:
     """Return how sure a network is of each sample, and whether it answers.
 
@@ -125,7 +140,7 @@ def is_decided(
     """
     known = torch.zeros(logits.shape[1], dtype=torch.bool, device=logits.device)
     known[list(rewarded)] = True
-    sure = confidence_of(logits, known, confidence)
+    sure = confidence_of(logits, known, confidence, near=near, usual=usual)
     return sure, known[logits.argmax(1)] if least is None else sure >= least
 
 

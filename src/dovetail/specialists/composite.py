@@ -123,6 +123,18 @@ class Composite(Part):
             threshold=threshold,
         )
 
+    def without_cards(self) -> Self:
+        """Return the same composite of the same specialists without cards."""
+        return type(self)(
+            [member.without_cards() for member in self._members],
+            self.method,
+            coefficients=self.coefficients,
+            keep=self.keep,
+            inputs=self.inputs,
+            statistics=self._statistics,
+            threshold=self._threshold_without_cards(),
+        )
+
     @property
     def specialists(self) -> tuple[Specialist, ...]:
         """The members, in their fixed order."""

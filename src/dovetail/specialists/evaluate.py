@@ -211,6 +211,7 @@ def evaluate_all(
         [part.rewarded for part in parts],
         classes,
         thresholds=[part.threshold for part in parts],
+        near=[part.nearness(split.x) for part in parts],
     )
 
 
@@ -258,6 +259,7 @@ def score_logits(
     classes: Sequence[str],
     *,
     thresholds: Sequence[Threshold | None] | None = None,
+    near: Sequence[Tensor | None] | None = None,
 ) -> list[Score]:
     """Score many networks on the same samples.
 
@@ -274,6 +276,8 @@ def score_logits(
     thresholds : sequence of Threshold or None, optional
         How sure each network must be to answer; by default it answers where its largest output is of a class that it
         knows.
+    near : sequence of Tensor or None, optional
+        For thresholds of a distance: how near the samples are to each network's cards; see `Part.nearness`.
 
     Examples
     --------
@@ -307,7 +311,7 @@ def score_logits(
     leakage = torch.where(membership.cpu(), torch.nan, leakage)
     numbers = torch.stack([losses, inside, outside, errors.to(losses)], 1).tolist()
     answered = [
-        _answering(logits[row], target, ids, threshold, is_rewarded[row])
+        _answering(logits[row], target, ids, threshold, is_rewarded[row], None if near is None else near[row])
         for row, (ids, threshold) in enumerate(
             zip(rewarded, thresholds or [None] * len(rewarded), strict=True)
         )
@@ -335,12 +339,20 @@ def score_logits(
 
 
 def _answering(
-    logits: Tensor, target: Tensor, rewarded: Sequence[int], threshold: Threshold | None, known: Tensor
+    logits: Tensor,
+    target: Tensor,
+    rewarded: Sequence[int],
+    threshold: Threshold | None,
+    known: Tensor,
+    near: Tensor | None,
 ) -> tuple[float, float, float | None, float | None]:
     """Return coverage, accuracy where it answers, the share of unknown samples refused, and AUROC for them."""
-    confidence = DEFAULT_CONFIDENCE if threshold is None else threshold.confidence
-    least = None if threshold is None else threshold.value()
-    sure, decided = is_decided(logits, rewarded, confidence, least)
+    if threshold is None:
+        sure, decided = is_decided(logits, rewarded, DEFAULT_CONFIDENCE, None)
+    else:
+        near = None if near is None else near.to(logits.device)
+        least, usual = threshold.value(), threshold.usual
+        sure, decided = is_decided(logits, rewarded, threshold.confidence, least, near=near, usual=usual)
     ids = torch.tensor(list(rewarded), device=target.device)
     right = ids[logits[:, ids].argmax(1)] == target
     answered = known & decided

@@ -1,12 +1,14 @@
 """Files of specialists and composites: one ``.safetensors`` each, with a JSON manifest in its header.
 
 Tensors that were pruned are stored as ``NUMBER/NAME.values`` and ``NUMBER/NAME.positions``, others as
-``NUMBER/NAME``, where NUMBER is the specialist's place; batch-norm statistics of a merged network as
+``NUMBER/NAME``, where NUMBER is the specialist's place; the cards of its classes as ``NUMBER/cards/count``,
+``NUMBER/cards/mean`` and ``NUMBER/cards/variance``, a row for each class; batch-norm statistics of a merged network as
 ``merged/NAME``. A composite stores its specialists, so they can still be taken out. Nothing is pickled.
 """
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -19,14 +21,16 @@ from torch import Tensor
 
 from ..data.dataset import Dataset
 from ..data.split import is_finite
-from ..errors import DovetailError, FileFormatError
+from ..errors import DataError, DovetailError, FileFormatError
 from ..io.header import KEY
 from .blueprint import Blueprint, Packed, State
+from .cards import Card
 from .class_sets import ClassSet
 from .composite import Composite
 from .manifest import Manifest, read_manifest
 from .settings import TrainingSettings
 from .specialist import Specialist
+from .threshold import BY_CARDS
 
 Read = TypeVar("Read")
 
@@ -108,6 +112,7 @@ def _read(path: Path) -> Specialist | Composite:
             _weights(tensors, number, shapes),
             provenance,
             manifest.threshold if manifest.kind == "specialist" else None,
+            _cards(tensors, number, len(rewarded), math.prod(manifest.blueprint.input_shape)),
         )
         for number, (rewarded, provenance) in enumerate(manifest.specialists)
     ]
@@ -122,6 +127,8 @@ def _read(path: Path) -> Specialist | Composite:
             statistics=statistics,
             threshold=manifest.threshold,
         )
+    if part.threshold is not None and part.threshold.confidence in BY_CARDS and not part.has_cards:
+        raise FileFormatError("its threshold is of distances to cards, which it does not hold")
     if tensors:
         raise FileFormatError(f"it holds a tensor that belongs to nothing, {next(iter(tensors))!r:.80}")
     if part.manifest.digest != manifest.digest:
@@ -143,6 +150,26 @@ def _weights(tensors: State, number: int, shapes: Mapping[str, Tensor]) -> dict[
         _check_positions(positions, name, like.shape.numel())
         weights[name] = Packed(_checked(values, like, name, positions.shape), positions, like.shape)
     return weights
+
+
+def _cards(tensors: State, number: int, classes: int, numbers: int) -> list[Card]:
+    """Take a specialist's cards out of a file's tensors; none where it has none."""
+    taken = {name: tensors.pop(f"{number}/cards/{name}", None) for name in ("count", "mean", "variance")}
+    count, mean, variance = taken.values()
+    if count is None and mean is None and variance is None:
+        return []
+    like = {"count": (torch.int64, (classes,)), "mean": (torch.float32, (classes, numbers))}
+    like["variance"] = like["mean"]
+    for name, tensor in taken.items():
+        if tensor is None or (tensor.dtype, tuple(tensor.shape)) != like[name]:
+            raise FileFormatError(f"the cards of its classes are not complete, or not of its inputs ({name})")
+    assert count is not None
+    assert mean is not None
+    assert variance is not None
+    try:
+        return [Card(*one) for one in zip(count.tolist(), mean.unbind(), variance.unbind(), strict=True)]
+    except DataError as error:
+        raise FileFormatError(str(error)) from None
 
 
 def _statistics(tensors: State, blueprint: Blueprint, shapes: Mapping[str, Tensor]) -> State:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from functools import cached_property
@@ -16,22 +17,26 @@ from torch import Tensor, nn
 
 from ..data.preparation import Preparation
 from ..data.split import Split, is_finite
-from ..errors import DataError, SpecError, unknown_name
+from ..errors import DataError, DovetailWarning, SpecError, unknown_name
 from ..io.header import KEY
 from ..io.write import write_tensors
 from .answers import Answers, KnownOnly, answers_from, is_decided
 from .blueprint import Blueprint, State
+from .cards import MOST_NUMBERS, Card, nearness
 from .class_sets import named
 from .evaluate import Score, check_class_ids, evaluate_all, outputs_of, run_network
 from .manifest import Manifest
 from .threshold import (
+    BY_CARDS,
     CONFIDENCES,
     DEFAULT_CONFIDENCE,
     Confidence,
     Threshold,
+    Usual,
     fit_threshold,
     least_confidence,
     rate_of,
+    usual_of,
 )
 
 if TYPE_CHECKING:
@@ -161,6 +166,42 @@ class Part(ABC):
         return tuple(self.classes[number] for number in self.rewarded)
 
     @property
+    def cards(self) -> dict[str, Card]:
+        """How many training samples there were of each class that it knows, their mean and variance, by name.
+
+        They tell samples of classes that nobody has seen; see `with_threshold`. Empty where its specialists have none.
+
+        Examples
+        --------
+        >>> import dovetail as dt
+        >>> (three,) = dt.train_specialists(dt.load("digits"), "mlp:16", [3], epochs=1, progress=False)
+        >>> three.cards["3"].count, three.cards["3"].mean.shape
+        (117, torch.Size([64]))
+        """
+        found: dict[str, Card] = {}
+        for member in self.specialists:
+            for number, card in zip(member.rewarded, member.own_cards, strict=False):
+                name = self.classes[number]
+                found[name] = found[name] + card if name in found else card
+        return found
+
+    @property
+    def has_cards(self) -> bool:
+        """Whether it has a card of each class that it knows."""
+        return set(self.cards) == set(self.known)
+
+    @abstractmethod
+    def without_cards(self) -> Self:
+        """Return the same part without cards, for files that should say nothing about the samples of a class.
+
+        A threshold that was chosen by their distances goes with them.
+        """
+
+    def _threshold_without_cards(self) -> Threshold | None:
+        by_cards = self.threshold is not None and self.threshold.confidence in BY_CARDS
+        return None if by_cards else self.threshold
+
+    @property
     def preparation(self) -> Preparation | None:
         """What turns raw samples into its inputs, for data of one's own."""
         return self.blueprint.preparation
@@ -202,10 +243,14 @@ class Part(ABC):
         Answers(360 samples, 360 undecided, of 2 classes)
         """
         least = least_confidence(undecided, self.threshold)
-        logits = outputs_of([self], self.blueprint.prepared(samples), device=device)[0]
+        inputs = self.blueprint.prepared(samples)
+        logits = outputs_of([self], inputs, device=device)[0]
         if not is_finite(logits):
             raise DataError("outputs are NaN or infinite; are inputs or weights too large?")
-        return answers_from(logits, self.rewarded, self.classes, self._confidence, least)
+        chosen, usual = self._confidence, () if self.threshold is None else self.threshold.usual
+        near = self.nearness(inputs)
+        near = None if near is None else near.to(logits.device)
+        return answers_from(logits, self.rewarded, self.classes, chosen, least, near=near, usual=usual)
 
     def predict(
         self,
@@ -237,7 +282,7 @@ class Part(ABC):
         split: Split,
         undecided: str = "5%",
         *,
-        confidence: Confidence = DEFAULT_CONFIDENCE,
+        confidence: Confidence | None = None,
         device: torch.device | str | None = None,
     ) -> Self:
         """Return the same part with a threshold for its answers, chosen on validation data and kept in its file.
@@ -250,8 +295,10 @@ class Part(ABC):
             Validation samples with class ids; only those of classes that it knows count.
         undecided : str
             Which share of samples of known classes may be left undecided, such as ``"5%"``.
-        confidence : {"entropy", "maximum"}
-            What tells how sure it is.
+        confidence : {"both", "distance", "entropy", "maximum"}, optional
+            What tells how sure it is; see `threshold.confidence_of`. By default ``"both"``, the network and
+            the distance to the cards of the classes that it knows, which told unknown classes best over all data that
+            was measured (docs/specialists.md); ``"entropy"`` where it has no cards.
         device : str or torch.device, optional
             Where to compute; the first GPU if there is one.
 
@@ -265,15 +312,45 @@ class Part(ABC):
         True
         """
         rate = rate_of(undecided)
-        if confidence not in CONFIDENCES:
-            raise unknown_name("confidence", confidence, CONFIDENCES)
+        confidence = self._can_be(confidence)
         check_class_ids(self, split)
         known = split.where(torch.isin(split.y, torch.tensor(self.rewarded, device=split.y.device)))
         if not len(known):
             raise DataError(f"the split has no samples of the classes that {self!r} knows")
         logits = outputs_of([self], known.x, device=device)[0]
-        sure, _ = is_decided(logits, self.rewarded, confidence, None)
-        return self._with(fit_threshold(sure, rate=rate, confidence=confidence))
+        near: Tensor | None = None
+        usual: Usual = ()
+        if confidence in BY_CARDS:
+            near = nearness(list(self.cards.values()), known.x).to(logits.device)
+            mask = torch.zeros(logits.shape[1], dtype=torch.bool, device=logits.device)
+            mask[list(self.rewarded)] = True
+            usual = usual_of(logits, mask, confidence, near)
+        sure, _ = is_decided(logits, self.rewarded, confidence, None, near=near, usual=usual)
+        return self._with(fit_threshold(sure, rate=rate, confidence=confidence, usual=usual))
+
+    def _can_be(self, wanted: Confidence | None) -> Confidence:
+        """Return what can tell how sure it is: what is wanted, if there are cards for it."""
+        if wanted is None:
+            return "both" if self.has_cards else "entropy"
+        if wanted not in CONFIDENCES:
+            raise unknown_name("confidence", wanted, CONFIDENCES)
+        if wanted in BY_CARDS and not self.has_cards:
+            without = [name for name in self.known if name not in self.cards]
+            warnings.warn(
+                f"{self!r} has no cards of {', '.join(without[:5])}{', …' * (len(without) > 5)}, so entropy takes the "
+                f"place of {wanted!r}; specialists have cards when they are trained on inputs of at most "
+                f"{MOST_NUMBERS:,} numbers",
+                DovetailWarning,
+                stacklevel=3,
+            )
+            return "entropy"
+        return wanted
+
+    def nearness(self, x: Tensor) -> Tensor | None:
+        """Return how near inputs are to its cards; None where its threshold does not ask for that."""
+        if self.threshold is None or self.threshold.confidence not in BY_CARDS:
+            return None
+        return nearness(list(self.cards.values()), x)
 
     @property
     def _confidence(self) -> Confidence:
@@ -302,6 +379,7 @@ class Part(ABC):
         """
         tensors = {f"merged/{name}": tensor for name, tensor in self.statistics.items()}
         for number, specialist in enumerate(self.specialists):
+            tensors |= {f"{number}/cards/{name}": t for name, t in specialist.card_tensors.items()}
             for name, packed in specialist.weights.items():
                 if packed.positions is None:
                     tensors[f"{number}/{name}"] = packed.values

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
 from typing import Literal, Self
 
+import torch
 from torch import nn
 
 from ..data.split import is_finite
 from ..errors import DataError
 from .blueprint import Blueprint, Packed, State, Tempered, dense_state, hash_tensors
+from .cards import Card
 from .composite import Composite, add_parts
 from .manifest import Manifest, Provenance
 from .part import Part, checked_layout
@@ -34,6 +37,8 @@ class Specialist(Part):
         Where it comes from.
     threshold : Threshold or None
         How sure it must be to answer; see `with_threshold`.
+    own_cards : tuple of Card
+        Those of its rewarded classes, in their order; empty where it has none.
 
     Examples
     --------
@@ -47,6 +52,7 @@ class Specialist(Part):
 
     weights: Mapping[str, Packed]
     provenance: Provenance
+    own_cards: tuple[Card, ...]
     _rewarded: tuple[int, ...]
 
     def __init__(
@@ -56,19 +62,33 @@ class Specialist(Part):
         weights: Mapping[str, Packed],
         provenance: Provenance,
         threshold: Threshold | None = None,
+        cards: Sequence[Card] = (),
     ) -> None:
         for name, packed in weights.items():
             if packed.values.is_floating_point() and not is_finite(packed.values):
                 raise DataError(f"weights {name!r} of a specialist hold NaN or infinity; train it again")
+        rewarded, numbers = tuple(rewarded), math.prod(blueprint.input_shape)
+        if cards and (len(cards) != len(rewarded) or any(len(card.mean) != numbers for card in cards)):
+            raise DataError(
+                f"{len(cards)} cards for {len(rewarded)} classes; a specialist has one for each, of {numbers} numbers"
+            )
         vars(self).update(
             blueprint=blueprint,
-            _rewarded=tuple(rewarded),
+            _rewarded=rewarded,
             weights=MappingProxyType(dict(weights)),
             provenance=provenance,
             threshold=threshold,
+            own_cards=tuple(cards),
         )
 
     def _with(self, threshold: Threshold | None) -> Self:
+        return type(self)(
+            self.blueprint, self.rewarded, self.weights, self.provenance, threshold, self.own_cards
+        )
+
+    def without_cards(self) -> Self:
+        """Return the same specialist without cards."""
+        threshold = self._threshold_without_cards()
         return type(self)(self.blueprint, self.rewarded, self.weights, self.provenance, threshold)
 
     @property
@@ -105,7 +125,7 @@ class Specialist(Part):
 
     @cached_property
     def digest(self) -> str:
-        """Hash of blueprint, rewarded classes, slots and weights."""
+        """Hash of blueprint, rewarded classes, slots, weights and cards."""
         what = f"{self.blueprint.text} {list(self.rewarded)} {self.provenance.slots}".encode()
         tensors = {f"{name} values": packed.values for name, packed in self.weights.items()}
         tensors |= {
@@ -113,7 +133,19 @@ class Specialist(Part):
             for name, packed in self.weights.items()
             if packed.positions is not None
         }
+        tensors |= {f"cards {name}": tensor for name, tensor in self.card_tensors.items()}
         return hashlib.sha256(what + hash_tensors(tensors).encode()).hexdigest()[:32]
+
+    @property
+    def card_tensors(self) -> State:
+        """Its cards as its file holds them, a row for each class."""
+        if not self.own_cards:
+            return {}
+        return {
+            "count": torch.tensor([card.count for card in self.own_cards]),
+            "mean": torch.stack([card.mean for card in self.own_cards]),
+            "variance": torch.stack([card.variance for card in self.own_cards]),
+        }
 
     @property
     def manifest(self) -> Manifest:

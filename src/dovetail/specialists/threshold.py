@@ -63,7 +63,7 @@ class Threshold(BaseModel):
     @model_validator(mode="after")
     def _check_usual(self) -> Self:
         if len(self.usual) != len(_made_of(self.confidence)):
-            raise ValueError(f"usual has {len(self.usual)} pairs, which {self.confidence!r} is not made of")
+            raise ValueError(f"{len(self.usual)} pairs do not go with confidence {self.confidence!r}")
         return self
 
     def value(self, rate: float | None = None) -> float:
@@ -112,9 +112,8 @@ def read_threshold(content: Any) -> Threshold:
         return Threshold.model_validate(content)
     except ValidationError as error:
         first = error.errors()[0]
-        raise FileFormatError(
-            f"its threshold is not right: {'.'.join(map(str, first['loc']))}: {first['msg']}"
-        ) from None
+        where = ".".join(map(str, first["loc"])) or "usual"
+        raise FileFormatError(f"its threshold is not right: {where}: {first['msg']}") from None
 
 
 def confidence_of(
@@ -123,10 +122,11 @@ def confidence_of(
     """Return how sure networks are that samples are of a class they know, from 0 to 1.
 
     ``"entropy"`` is 1 - H/ln |C| over all classes: 0 for the uniform prediction that specialists are trained to give on
-    other classes. ``"maximum"`` is the largest probability of a class that is known. ``"distance"`` is how near a sample
-    is to the cards of known classes, whatever the network says: 1/2 where it is as near as validation samples are on
-    average, and 1 / (1 + exp(-z)) where it is z standard deviations nearer. ``"both"`` is low where either the network
-    or the distance is unsure: 1 / (1 + exp(-z) + exp(-u)), with u for the log-odds of the maximum as z for the distance.
+    other classes. ``"maximum"`` is the largest probability of a class that is known. ``"distance"`` is how near a
+    sample is to the cards of known classes, whatever the network says: 1/2 where it is as near as validation samples
+    are on average, and 1 / (1 + exp(-z)) where it is z standard deviations nearer. ``"both"`` is low where either the
+    network or the distance is unsure: 1 / (1 + exp(-z) + exp(-u)), where u is for the log-odds of the maximum what z is
+    for the distance.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def confidence_of(
     confidence : {"entropy", "maximum", "distance", "both"}
         Which.
     near : Tensor, optional
-        How near samples are to the cards of known classes, ``[..., samples]``; see `dovetail.specialists.cards.nearness`.
+        How near samples are to the cards of known classes, ``[..., samples]``; see `cards.nearness`.
     usual : tuple of pairs of float
         Mean and standard deviation of what distance and both are made of; see `usual_of`.
 
@@ -154,7 +154,9 @@ def confidence_of(
         p = logits.softmax(-1, dtype=torch.float64)
         return p.masked_fill(~known.bool().unsqueeze(-2), 0).amax(-1)
     numbers = _numbers(logits, known, confidence, near)
-    unsure = [((mean - values) / deviation).exp() for values, (mean, deviation) in zip(numbers, usual, strict=True)]
+    unsure = [
+        ((mean - values) / deviation).exp() for values, (mean, deviation) in zip(numbers, usual, strict=True)
+    ]
     return 1 / (1 + torch.stack(unsure).sum(0))
 
 
@@ -183,16 +185,20 @@ def _made_of(confidence: str) -> tuple[str, ...]:
 def _numbers(logits: Tensor, known: Tensor, confidence: str, near: Tensor | None) -> list[Tensor]:
     made_of = _made_of(confidence)
     if made_of and near is None:
-        raise SpecError(f"confidence {confidence!r} needs cards of all known classes, and there are none; use 'entropy'")
+        raise SpecError(
+            f"confidence {confidence!r} needs cards of all known classes, and there are none; use 'entropy'"
+        )
     return [_log_odds(logits, known) if name == "odds" else cast(Tensor, near).double() for name in made_of]
 
 
 def _log_odds(logits: Tensor, known: Tensor) -> Tensor:
     """Return the log-odds of the likeliest class that is known, against all other classes."""
     logits = logits.double()
+    if logits.shape[-1] == 1:
+        return torch.zeros_like(logits.squeeze(-1))
     best = logits.masked_fill(~known.bool().unsqueeze(-2), -math.inf).argmax(-1, keepdim=True)
     others = logits.scatter(-1, best, -math.inf).logsumexp(-1)
-    return logits.gather(-1, best).squeeze(-1) - others.clamp(min=torch.finfo(torch.float32).min)
+    return logits.gather(-1, best).squeeze(-1) - others
 
 
 def rate_of(undecided: object) -> float:

@@ -22,6 +22,7 @@ from ..population.fit import Done
 from ..population.step import Augment
 from ..result import Result, plain
 from .blueprint import Blueprint, hash_tensors
+from .cards import class_cards
 from .class_sets import ClassName, ClassSet, class_sets, named, one_hot_sets
 from .evaluate import Score, evaluate_all
 from .files import file_name, find_trained, make_folder
@@ -209,6 +210,7 @@ def train_specialists(
     losses: dict[Member, float] = {}
     missing = [member for member in dict.fromkeys(members) if member not in made]
     warn_of_what_cannot_be_learned([ids for ids in sets if any(ids == own for _, own in missing)], data)
+    cards = class_cards(data.train, {one for _, ids in missing for one in ids})
 
     def take_in(layout: WholeNetworks, together: Sequence[Member], done: Done) -> None:
         for place, row in enumerate(done.members.tolist()):
@@ -221,7 +223,10 @@ def train_specialists(
                 number, starts[number], settings.loss, slots, data.name, data.fingerprint,
                 settings.model_dump(), metrics,
             )  # fmt: skip
-            part = made[number, ids] = Specialist(blueprint, ids, layout.packed(done, place, ids), provenance)
+            own = [cards[one] for one in ids] if cards else []
+            part = made[number, ids] = Specialist(
+                blueprint, ids, layout.packed(done, place, ids), provenance, cards=own
+            )
             if folder is not None:
                 part.save(Path(folder) / file_name(data.name, ids, number))
 
