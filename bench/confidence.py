@@ -1,10 +1,11 @@
 """What tells a part that a sample is of no class that it knows: AUROC of many scores, on many data sets.
 
-Run ``python bench/confidence.py digits mnist``, or ``--quick`` for two splits of digits, which needs no files. Classes
-are split at random: half of them are known, three tenths are seen in training as samples of other classes, the rest is
-left out of the data wholly. Specialists are trained for the known classes, one each, and added. Columns are for known
-against *seen* and *never* seen classes, in test samples: the mean over splits, and the standard deviation. Generalists
-are networks of the same architecture, epochs and data: one of the known classes, one of all that are seen.
+Run ``python bench/confidence.py digits mnist``, or ``--quick`` for two splits of digits in slots, which takes seconds
+and needs no files. Classes are split at random: half of them are known, three tenths are seen in training as samples of
+other classes, the rest is left out of the data wholly. Specialists are trained for the known classes, one each, and
+added. Columns are for known against *seen* and *never* seen classes, in test samples: the mean over splits, and the
+standard deviation. Generalists are networks of the same architecture, epochs and data: one of the known classes, one of
+all that are seen.
 
 Features of a frozen network come as ``NAME=FILE.npz`` with ``train``, ``val``, ``test`` (samples × numbers, on a scale
 of about 1) and ``train_y``, ``val_y``, ``test_y`` (class numbers). With samples that are of no class, ``outside``, all
@@ -48,6 +49,8 @@ FEATURES_NET, SLOTS_NET = "mlp:256", "mlp:4800"
 SETTINGS: dict[str, dict[str, float]] = {"digits": {"sparsity": 0.9, "epochs": 100}}
 """Digits has too few samples for the paper's 99 % and 20 epochs."""
 
+QUICK: dict[str, float] = {"slots": True, "epochs": 60}
+
 
 @dataclass
 class Case:
@@ -70,8 +73,11 @@ def main() -> None:
     )
     parser.add_argument("sets", nargs="*", help="data sets by name, or NAME=FILE.npz")
     parser.add_argument("--splits", type=int, default=4)
-    parser.add_argument("--quick", action="store_true", help="two splits of digits")
+    parser.add_argument("--quick", action="store_true", help="two splits of digits in slots")
     options = parser.parse_args()
+    torch.set_num_threads(1)  # networks are small
+    if options.quick:
+        SETTINGS["digits"] = QUICK
     warnings.simplefilter("ignore", dt.errors.DovetailWarning)
     columns: dict[str, dict[str, list[float]]] = {}
     for name in ["digits"] if options.quick else options.sets or list(NETS):

@@ -271,7 +271,7 @@ def test_undecided_is_a_share_of_samples() -> None:
     assert model.threshold_.samples == 100
     assert (model.set_params(undecided="60%").predict(x) == -1).mean() > 0.4
     assert (model.set_params(undecided="0%").predict(x) != -1).all()
-    assert (model.set_params(undecided=1.1).predict(x) == -1).all()
+    assert (model.set_params(undecided=1.0).predict(x) == -1).all()
     threshold = model.threshold_
     assert model.forget(1).threshold_ is threshold
     assert set(model.set_params(undecided="20%").predict(x)) == {-1, 0, 2}
@@ -291,13 +291,13 @@ def test_undecided_is_a_share_of_samples() -> None:
     ],
 )
 def test_what_stands_for_undecided(labels: NDArray[Any], label: object, wanted: object, kind: str) -> None:
-    model = learned(undecided=1.1, undecided_label=label)
+    model = learned(undecided=1.0, undecided_label=label)
     model.classes_ = np.unique(labels)[
         [0, 1, -1]
     ]  # three where there are two, which makes no difference here
     assert model.predict(X[:2]).tolist() == [wanted] * 2
     assert model.predict(X[:2]).dtype.kind == kind
-    found = model.set_params(undecided=-1.0).predict(X).tolist()
+    found = model.set_params(undecided=0.0).predict(X).tolist()
     assert found == model.classes_[model.predict_proba(X).argmax(1)].tolist()
 
 
@@ -369,5 +369,5 @@ def test_names_of_features_are_kept_and_files_take_raw_rows(tmp_path: Path) -> N
     opened = dt.open(model.composite_.save(tmp_path / "iris.safetensors"), Composite)
     assert opened.preparation is not None
     assert opened.preparation.feature_names == tuple(table)
-    assert opened.predict(table, undecided=-1.0).tolist() == model.predict(table).tolist()
+    assert opened.predict(table, undecided=0.0).tolist() == model.predict(table).tolist()
     assert len(opened.specialists) == 3

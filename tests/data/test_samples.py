@@ -154,3 +154,11 @@ def test_samples_of_another_kind_are_refused(
     np.savez(tmp_path / "a.npz", x=np.zeros((2, 2)))
     with pytest.raises(DataError, match=message):
         read_samples(tmp_path / source if isinstance(source, str) else source, preparation)
+
+
+def test_a_first_line_of_values_is_no_line_of_names() -> None:
+    wanted = Numbers(raw_shape=(3,))
+    with pytest.raises(DataError, match="first line of the input holds values"):
+        read_samples(io.BytesIO(b"1,2,3\n4,5,6\n"), wanted)
+    # What pandas writes for an array.
+    assert read_samples(io.BytesIO(b"0,1,2\n4,5,6\n"), wanted).raw.tolist() == [[4.0, 5.0, 6.0]]

@@ -172,7 +172,11 @@ def test_texts_and_labels_are_found(tmp_path: Path, ending: str, text: str) -> N
     path = tmp_path / f"talk{ending}"
     path.write_text(text)
     target = "what" if '"what"' in text else None
-    assert read_texts(path, target) == (["turn it up", "lamp"], ["volume", "light"], None, ())
+    found = read_texts(path, target)
+    assert found[:3] == (["turn it up", "lamp"], ["volume", "light"], None)
+    assert [note.split(";")[0] for note in found.notes] == ["the texts are those in field 'said'"] * (
+        '"id"' in text
+    )
     if ending == ".jsonl":
         assert read_texts(io.StringIO(text), target) == read_texts(io.BytesIO(text.encode()), target)
         assert read_texts(io.StringIO(text), target).labels == ["volume", "light"]

@@ -45,7 +45,7 @@ def raw_twin(part: Specialist, preparation: Numbers) -> Specialist:
 def test_answers_are_names_of_known_classes_only() -> None:
     part = sum(make_team(3)[1:], start=make_team(3)[0])
     x = inputs(50)
-    answers = part.answers(x, undecided=-1.0)
+    answers = part.answers(x, undecided=0.0)
     assert answers.known == part.known == ("ant", "bee", "cat")
     logits = part(x)
     assert answers.names.tolist() == [CLASSES[n] for n in logits[:, :3].argmax(1).tolist()]
@@ -97,7 +97,7 @@ def test_rates_that_are_asked_for_are_met_and_kept_in_the_file(tmp_path: Path) -
     assert opened.predict(known).tolist() == chosen.predict(known).tolist()
     assert (opened.predict(known, undecided="50%") == "undecided").mean() == pytest.approx(0.5, abs=0.01)
     assert "undecided" not in opened.predict(known, undecided="0%")
-    assert set(opened.predict(known, undecided=1.1)) == {"undecided"}
+    assert set(opened.predict(known, undecided=1.0)) == {"undecided"}
 
 
 def test_other_members_need_another_threshold() -> None:

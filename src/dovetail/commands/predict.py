@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..errors import DovetailError
 from .files import open_parts
 from .options import Device, Json
 from .output import print_json, print_table, say, table_of
@@ -47,6 +48,9 @@ def predict(
         Path | None, typer.Option("--output", "-o", help="File for all answers, as csv.")
     ] = None,
     device: Device = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace the file of answers if it is there.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Say of which class samples are, among those that PARTS know, or that it is undecided.
@@ -63,6 +67,8 @@ def predict(
 
     if output is not None:
         check_folder(output)
+        if output.exists() and not force:
+            raise DovetailError(f"{output} is in the way; replace it (--force), or choose another name")
     found = open_parts([parts])
     part: Part = found[0] if len(found) == 1 else compose(found)
     samples = _samples(part, data)
@@ -86,14 +92,17 @@ def predict(
 
 def _samples(part: Part, text: str) -> Samples:
     """Return raw samples of a file; of a data set known by name, or made by a function, the test split."""
-    from ..data import open_data
+    from ..data.open_data import path_and_options, read_options
     from ..data.own.samples import Samples, read_samples
+    from ..specialists.data_for import data_for
 
     if text == STANDARD_INPUT:
         return read_samples(sys.stdin.buffer, part.preparation)
-    if Path(text).exists():
-        return read_samples(Path(text), part.preparation)
-    split = open_data(text, like=part if part.preparation is not None else None).test
+    path, options = (text, "") if Path(text).exists() else path_and_options(text)
+    if path:
+        # All samples are answered, whatever their split; how they are prepared is in the part.
+        return read_samples(Path(path), part.preparation, target=read_options(path, options).get("target"))
+    split = data_for(part.blueprint, text).test
     labels = tuple(part.classes[number] for number in split.y.tolist())
     return Samples(split, tuple(str(number) for number in range(1, len(split) + 1)), labels)
 
@@ -132,12 +141,16 @@ def _accuracy(answers: Answers, labels: tuple[str, ...]) -> str:
     import numpy as np
 
     truth = np.array(labels, dtype=object)
+    labelled = truth != ""
     known = np.isin(truth, answers.known)
+    others = labelled & ~known
     right = int((answers.names == truth)[known].sum())
     answered = int((answers.decided & known).sum())
     count = int(known.sum())
     text = f"Of {count:,} samples of classes that it knows it answers {answered:,}, {right:,} of them rightly"
-    if not known.all():
-        refused = int((~answers.decided & ~known).sum())
-        text += f"; of {int((~known).sum()):,} others it leaves {refused:,} undecided"
+    if others.any():
+        refused = int((~answers.decided & others).sum())
+        text += f"; of {int(others.sum()):,} others it leaves {refused:,} undecided"
+    if not labelled.all():
+        text += f"; {int((~labelled).sum()):,} have no label"
     return f"{text}."

@@ -55,10 +55,10 @@ def open_data(text: str, *, like: Like | None = None) -> Dataset:
         return load(text)
     if _is_there(text):
         return read(text, like=like)
-    path, options = _path_and_options(text)
+    path, options = path_and_options(text)
     is_option = "=" in options or options in _OPTIONS
     if path and not path.endswith(".py") and (expand_user(path).is_file() or is_option):
-        return read(path, like=like, **_read_options(path, options))
+        return read(path, like=like, **read_options(path, options))
     if is_code(text):
         return _made(text, like)
     raise _nowhere(text)
@@ -86,7 +86,7 @@ def _is_there(text: str) -> bool:
         return False
 
 
-def _path_and_options(text: str) -> tuple[str, str]:
+def path_and_options(text: str) -> tuple[str, str]:
     """Return a path that exists, and what follows it after a colon; names of files may have colons themselves."""
     for place in reversed([mark.start() for mark in re.finditer(":", text)]):
         if _is_there(text[:place]):
@@ -94,7 +94,7 @@ def _path_and_options(text: str) -> tuple[str, str]:
     return "", ""
 
 
-def _read_options(path: str, text: str) -> dict[str, Any]:
+def read_options(path: str, text: str) -> dict[str, Any]:
     """Return what follows a path as options of `read`."""
     options: dict[str, Any] = {}
     for item in text.split(",") if text.strip() else ():

@@ -59,7 +59,8 @@ class PartsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     net : str
         The network of each part: an ``mlp`` with its hidden units and options, as for `dovetail.build_net`.
     epochs : int, optional
-        Passes over the samples. By default 20, or as many as make 500 steps.
+        Passes over the samples. By default 20, or as many as make 500 steps; when a class comes to others, those steps
+        are enough.
     lr : float
         Step size of Adam.
     batch_size : int, optional
@@ -175,8 +176,8 @@ class PartsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Go on learning, from samples of known classes or of new ones.
 
         Samples of known classes are gone through once. Where there is a new class among them, it gets a part, and all
-        parts train as long as in `fit`: the new one to know its class, the others to be undecided on it. Known classes
-        of which a call has no samples are stood in for by draws from their cards. Those are normally distributed, which
+        parts train for ``epochs``: the new one to know its class, the others to be undecided on it. Known classes of
+        which a call has no samples are stood in for by draws from their cards. Those are normally distributed, which
         costs accuracy where a class is not; old samples help, if there are any to give along.
 
         Parameters
@@ -341,7 +342,8 @@ class PartsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             training, held = training.held_out(self._seed)
 
         size = usual_batch_size(len(training)) if self.batch_size is None else self.batch_size
-        passes = usual_epochs(len(training), size) if self.epochs is None else self.epochs
+        usual = usual_epochs(len(training), size, least=1) if before else usual_epochs(len(training), size)
+        passes = usual if self.epochs is None else self.epochs
         lesson = Lesson(
             samples=Split(torch.from_numpy(training.x), torch.from_numpy(training.ids)),
             weights=torch.from_numpy(training.weights * self._class_weights(training, everyone)),

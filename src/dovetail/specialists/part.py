@@ -44,6 +44,10 @@ if TYPE_CHECKING:
     from .specialist import Specialist
 
 
+_KINDS = {"table": "rows of a table", "words": "texts", "pictures": "pictures of any size"}
+"""What raw samples are called that are no tensors."""
+
+
 class Part(ABC):
     """A network with rewarded classes that can be put together with others: a `Specialist` or a `Composite`."""
 
@@ -129,8 +133,8 @@ class Part(ABC):
             layer = self.preparation.layer()
             if layer is None:
                 raise SpecError(
-                    f"raw samples of {self!r} are {self.preparation.kind}, which no network takes; prepare them with "
-                    "part.preparation(samples) and leave raw out"
+                    f"{self!r} was trained on {_KINDS[self.preparation.kind]}, which no network takes "
+                    "as they are; prepare them with part.preparation(samples) and leave raw out"
                 )
             network = nn.Sequential(layer, network).eval()
         return network
@@ -239,7 +243,7 @@ class Part(ABC):
         >>> import dovetail as dt
         >>> data = dt.load("digits")
         >>> team = dt.train_specialists(data, "mlp:32", [3, 8], epochs=2, progress=False)
-        >>> (team[0] + team[1]).answers(data.test, undecided=1.1)
+        >>> (team[0] + team[1]).answers(data.test, undecided=1.0)
         Answers(360 samples, 360 undecided, of 2 classes)
         """
         least = least_confidence(undecided, self.threshold)
@@ -266,7 +270,7 @@ class Part(ABC):
         >>> import dovetail as dt
         >>> data = dt.load("digits")
         >>> team = dt.train_specialists(data, "mlp:32", [3, 8], epochs=2, progress=False)
-        >>> (team[0] + team[1]).predict(data.test.where(data.test.y == 3), undecided=1.1)[:2]
+        >>> (team[0] + team[1]).predict(data.test.where(data.test.y == 3), undecided=1.0)[:2]
         array(['undecided', 'undecided'], dtype=object)
         """
         return self.answers(samples, undecided=undecided, device=device).names

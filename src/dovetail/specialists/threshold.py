@@ -234,6 +234,11 @@ def least_confidence(undecided: str | float | None, threshold: Threshold | None)
     if undecided is None:
         return None if threshold is None else threshold.value()
     if isinstance(undecided, int | float) and not isinstance(undecided, bool) and not math.isnan(undecided):
+        if not 0 <= undecided <= 1:
+            raise SpecError(
+                f"undecided as a number is the confidence from which on it answers, from 0 to 1, not {undecided:g}; a "
+                f"share of known samples that may be left undecided has a percent sign: '{undecided:g}%'"
+            )
         return float(undecided)
     rate = rate_of(undecided)
     if threshold is None:

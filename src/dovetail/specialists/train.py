@@ -355,7 +355,10 @@ def _check_samples(data: Dataset, sets: Sequence[ClassSet]) -> None:
         counts = split.y.bincount(minlength=len(data.classes))
         empty = [number for number in wanted if not counts[number]]
         if empty:
-            raise DataError(f"{data.name} has no {name} samples of class {named(empty, data.classes)}")
+            raise DataError(
+                f"{data.name} has no {name} samples of class {named(empty, data.classes)}; give it some, or leave "
+                "the class out of rewarded= (-r on the command line, once for each other class)"
+            )
 
 
 class Team(Sequence[Specialist], Result):

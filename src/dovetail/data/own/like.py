@@ -34,6 +34,11 @@ def preparation_of(like: Like) -> Preparation:
     DataError
         When it takes only samples that are prepared already.
     """
+    if not hasattr(like, "preparation"):
+        raise DataError(
+            f"like= takes a data set, specialist or composite that is open already, not {type(like).__name__}; for a "
+            "file write dovetail.open(path)"
+        )
     if like.preparation is None:
         raise DataError(
             "this was trained on data that is loaded by name, so it does not know how raw samples are to be prepared; "
@@ -74,6 +79,6 @@ def ids_like(labels: object, like: Like, classes: Sequence[str] | None = None) -
     if odd:
         raise DataError(
             f"labels {listed(odd)} are not in the class list ({listed(like.classes)}); leave these samples out, or "
-            "read the data without like= to train on it anew"
+            "train on this data anew"
         )
     return np.array([place.get(name, -1) for name in found.classes], dtype=np.int64)[found.ids]

@@ -49,7 +49,9 @@ class Samples(NamedTuple):
     labels: tuple[str, ...] | None = None
 
 
-def read_samples(source: str | Path | IO[Any], preparation: Preparation | None) -> Samples:
+def read_samples(
+    source: str | Path | IO[Any], preparation: Preparation | None, *, target: str | None = None
+) -> Samples:
     r"""Read raw samples for a part that was trained on samples of the same kind.
 
     Parameters
@@ -60,6 +62,8 @@ def read_samples(source: str | Path | IO[Any], preparation: Preparation | None) 
         lines, or one picture, by what the part was trained on.
     preparation : Preparation or None
         The ``preparation`` of the part. Without one, samples are rows of numbers as the network takes them.
+    target : str, optional
+        The column of a table that holds the classes; by default one that looks like it, if there is one.
 
     Raises
     ------
@@ -74,23 +78,23 @@ def read_samples(source: str | Path | IO[Any], preparation: Preparation | None) 
     [[3.0, 4.0], [5.0, 6.0]]
     """
     if not isinstance(source, str | Path):
-        samples = _of_stream(source, preparation)
+        samples = _of_stream(source, preparation, target)
     else:
         path = expand_user(source)
         kind = kind_of(path)
         if kind == "archive":
             with unpacked(path) as inside:
-                samples = _of_file(inside.place, kind_of(inside.place), preparation)
+                samples = _of_file(inside.place, kind_of(inside.place), preparation, target)
                 if isinstance(preparation, Pictures) and isinstance(samples.raw, list):
                     samples = samples._replace(raw=_decoded(samples.raw, preparation))  # the files go away
         else:
-            samples = _of_file(path, kind, preparation)
+            samples = _of_file(path, kind, preparation, target)
     if not samples.names:
         raise DataError(f"{'the input' if not isinstance(source, str | Path) else source} holds no samples")
     return samples
 
 
-def _of_file(path: Path, kind: Kind, preparation: Preparation | None) -> Samples:
+def _of_file(path: Path, kind: Kind, preparation: Preparation | None, target: str | None) -> Samples:
     if kind == "arrays" and not isinstance(preparation, Table | Words):
         return _arrays(path)
     if isinstance(preparation, Pictures) and kind in ("picture", "folder"):
@@ -99,7 +103,7 @@ def _of_file(path: Path, kind: Kind, preparation: Preparation | None) -> Samples
         return _texts(path)
     if kind == "table" and not isinstance(preparation, Pictures):
         frame = as_frame(read_table(path, texts=_texts_of(preparation)))
-        return _rows(frame, preparation, str(path))
+        return _rows(frame, preparation, str(path), target)
     wanted = "rows of numbers" if preparation is None else preparation.describe()
     holds = {
         "texts": "texts",
@@ -116,11 +120,12 @@ def _texts_of(preparation: Preparation | None) -> Collection[str]:
     return preparation.level_names if isinstance(preparation, Table) else ()
 
 
-def _of_stream(stream: IO[Any], preparation: Preparation | None) -> Samples:
+def _of_stream(stream: IO[Any], preparation: Preparation | None, target: str | None) -> Samples:
     if isinstance(preparation, Words):
         return _texts(stream)
     if not isinstance(preparation, Pictures):
-        return _rows(as_frame(read_table(stream, texts=_texts_of(preparation))), preparation, "the input")
+        frame = as_frame(read_table(stream, texts=_texts_of(preparation)))
+        return _rows(frame, preparation, "the input", target)
     content = stream.read(_MOST_IN_STREAM + 1)
     if len(content) > _MOST_IN_STREAM:
         raise DataError(f"the input has more than {_MOST_IN_STREAM:,} bytes, more than a picture has")
@@ -129,10 +134,10 @@ def _of_stream(stream: IO[Any], preparation: Preparation | None) -> Samples:
     return Samples([io.BytesIO(content)], ("1",))
 
 
-def _rows(frame: pd.DataFrame, preparation: Preparation | None, name: str) -> Samples:
+def _rows(frame: pd.DataFrame, preparation: Preparation | None, name: str, target: str | None) -> Samples:
     """Return the rows of a table, and the class of each if one of the columns is none of the samples."""
     if isinstance(preparation, Words):
-        labels = _column_of_labels(frame) if frame.shape[1] > 1 else None
+        labels = _column_of_labels(frame, target) if frame.shape[1] > 1 else None
         others = frame.columns.drop(labels or [])
         if len(others) != 1:
             raise DataError(
@@ -142,9 +147,9 @@ def _rows(frame: pd.DataFrame, preparation: Preparation | None, name: str) -> Sa
         return Samples(texts, _numbered(len(frame)), _labels(frame, labels))
     if isinstance(preparation, Table):
         known = {column.name for column in preparation.columns}
-        labels = _column_of_labels(frame[[column for column in frame if column not in known]])
+        labels = _column_of_labels(frame[[column for column in frame if column not in known]], target)
         return Samples(frame, _numbered(len(frame)), _labels(frame, labels))
-    columns, labels = _columns_of_numbers(frame, preparation, name)
+    columns, labels = _columns_of_numbers(frame, preparation, name, target)
     raw = (
         np.stack([numbers(frame[column]) for column in columns], axis=1)
         if columns
@@ -156,16 +161,21 @@ def _rows(frame: pd.DataFrame, preparation: Preparation | None, name: str) -> Sa
 
 
 def _columns_of_numbers(
-    frame: pd.DataFrame, preparation: Preparation | None, name: str
+    frame: pd.DataFrame, preparation: Preparation | None, name: str, target: str | None
 ) -> tuple[list[str], str | None]:
     """Return the columns of a table that are the features of an array, in their order, and that with labels."""
     columns = [str(column) for column in frame.columns]
+    if _are_values(columns):
+        raise DataError(
+            f"the first line of {name} holds values ({listed(columns)}), not the names of columns; write a line of "
+            "names above it, of whatever kind"
+        )
     if not isinstance(preparation, Numbers):
         return columns, None
     if preparation.names and set(preparation.names) <= set(columns):
-        return list(preparation.names), _column_of_labels(frame.drop(columns=list(preparation.names)))
+        return list(preparation.names), _column_of_labels(frame.drop(columns=list(preparation.names)), target)
     count = math.prod(preparation.raw_shape)
-    labels = _column_of_labels(frame) if len(columns) == count + 1 else None
+    labels = _column_of_labels(frame, target) if len(columns) == count + 1 else None
     columns = [column for column in columns if column != labels]
     if len(columns) != count:
         raise DataError(
@@ -174,8 +184,20 @@ def _columns_of_numbers(
     return columns, labels
 
 
-def _column_of_labels(frame: pd.DataFrame) -> str | None:
-    """Return the column that looks as if it held the classes, if there is one."""
+def _are_values(columns: Sequence[str]) -> bool:
+    """Return whether what should be names are numbers, and do not just count the columns as pandas' names do."""
+    try:
+        for column in columns:
+            float(column)
+    except ValueError:
+        return False
+    return bool(columns) and list(columns) != [str(place) for place in range(len(columns))]
+
+
+def _column_of_labels(frame: pd.DataFrame, target: str | None) -> str | None:
+    """Return the column that was named, or that looks as if it held the classes, if there is one."""
+    if target is not None:
+        return target_column(frame, target)
     try:
         return target_column(frame) if frame.shape[1] else None
     except DataError:

@@ -75,6 +75,7 @@ class TextItems:
         self._splits: list[str | None] = []
         self._parts: list[str] = []
         self._fields: tuple[str, str | None] | None = None
+        self._unused: tuple[str, ...] = ()
 
     def add_all(self, content: Any) -> None:
         """Take what a ``.json`` file holds."""
@@ -133,9 +134,14 @@ class TextItems:
                 f"{self._name}: {len(self._splits) - len(said):,} of {len(self._splits):,} texts do not say their "
                 "split, and the others do"
             )
-        notes = (
+        notes: tuple[str, ...] = (
             (f"read as parts of the splits they are named for: {listed(self._parts)}",) if self._parts else ()
         )
+        if self._unused and self._fields is not None:
+            notes += (
+                f"the texts are those in field {self._fields[0]!r:.80}; {listed(self._unused)} of each object are not "
+                "used. Objects of several fields are rows of a table: save them as .csv",
+            )
         labels = None if all(label is None for label in self._labels) else self._labels
         return Texts(self._texts, labels, said or None, notes)
 
@@ -144,6 +150,7 @@ class TextItems:
     ) -> tuple[Any, Any, str | None]:
         if self._fields is None:
             self._fields = _fields(item, self._target, f"{self._name}: {where}")
+            self._unused = tuple(name for name in item if name not in (*self._fields, _SPLIT))
         text, label = self._fields
         if text not in item:
             raise self._wrong(where, f"has no field {text!r:.40}, but {listed(item)}")
