@@ -194,7 +194,7 @@ def test_announced_classes_may_come_later() -> None:
         model.partial_fit(X[Y == 2], Y[Y == 2], classes=classes)
     assert model.classes_.tolist() == [0, 1, 2, 3]
     assert set(model.cards_) == {0, 2}
-    model.partial_fit(X[Y == 1], Y[Y == 1])
+    model.set_params(epochs=100).partial_fit(X[Y == 1], Y[Y == 1])
     assert model.score(X, Y) > 0.85
 
 
@@ -308,6 +308,8 @@ def test_what_cannot_stand_for_undecided() -> None:
         quick(undecided="5%").fit(X, Y - 1)
     with pytest.raises(SpecError, match="fit again"):
         learned(undecided="5%").predict(X)
+    with pytest.raises(SpecError, match="from 0 to 1"):
+        learned(undecided=5).predict(X)
     with pytest.raises(SpecError, match="such as '5%'"):
         quick(undecided="5").fit(X, Y)
 

@@ -241,6 +241,8 @@ class PartsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"fit finds out what undecided={self.undecided!r:.40} comes to; fit again with it"
             )
         least = least_confidence(self.undecided, self.threshold_)
+        if least is None or least <= 0:  # nothing is less sure
+            return found
         decided = self.composite_.answers(rows, undecided=least, device="cpu").decided
         label = np.asarray(label_for_undecided(self.undecided_label, self.classes_))
         kinds = {found.dtype.kind, label.dtype.kind}
