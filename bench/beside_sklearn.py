@@ -37,7 +37,7 @@ import dovetail as dt
 from dovetail.errors import DovetailError
 from dovetail.sklearn import PartsClassifier
 
-WIDTHS = (8, 20, 6, 20, 6, 20, 22)
+WIDTHS = (8, 20, 7, 20, 7, 20, 22)
 ROWS, FEATURES, CLASSES = 500_000, 54, 7
 
 MODELS: dict[str, Callable[[], Any]] = {
@@ -152,8 +152,8 @@ def bytes_of(model: Any) -> int:
 
 
 def table(lines: list[Line]) -> Iterator[str]:
-    """Yield a row for each classifier; behind times and sizes, how many times those of the first they are."""
-    head = ("accuracy", "fit", "after", "adding", "after", "dropping", "size")
+    """Yield a row for each classifier: how much is right, and what it took; behind ×, how often the first one's."""
+    head = ("accuracy", "fit", "added", "in", "dropped", "in", "size")
     yield "  ".join(
         [f"  {'':23s}", *(f"{title:>{width}s}" for title, width in zip(head, WIDTHS, strict=True))]
     )
@@ -164,9 +164,9 @@ def table(lines: list[Line]) -> Iterator[str]:
                 f"  {line.name:23s}",
                 f"{line.accuracy:8.4f}",
                 seconds(line.fit, first.fit),
-                f"{line.accuracy_added:6.4f}",
+                f"{line.accuracy_added:7.4f}",
                 seconds(line.add, first.add),
-                f"{line.accuracy_dropped:6.4f}",
+                f"{line.accuracy_dropped:7.4f}",
                 seconds(line.drop, first.drop),
                 f"{line.size / 1000:9,.0f} kB ×{line.size / first.size:<8.3g}",
             ]
@@ -174,7 +174,8 @@ def table(lines: list[Line]) -> Iterator[str]:
 
 
 def seconds(taken: float, first: float) -> str:
-    return f"{taken:8.3f} s ×{taken / first:<8.3g}"
+    shown = f"{taken:8.2f} s " if taken >= 0.01 else f"{1000 * taken:8.2f} ms"
+    return f"{shown} ×{taken / first:<7.3g}"
 
 
 def main() -> None:
