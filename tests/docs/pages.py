@@ -102,7 +102,7 @@ def run_page(page: Path, ray_start: Callable[[list[str]], str]) -> None:
     for block in blocks(page):
         if block.language == "text" and block.answers and printed is not None:
             assert words(block.code) == words(printed), (
-                f"{page}:{block.line} is not what the block before it prints"
+                f"{page}:{block.line} is not what the block before it prints, which is:\n{printed}"
             )
         elif not block.reason and block.language in ("python", "setup", "console"):
             printed = runner.run(block)
