@@ -233,6 +233,7 @@ def test_mistakes_are_explained(parts: list[Path], tmp_path: Path) -> None:
     assert CliRunner().invoke(app, ["train", "digits", "--los", "me", "-o", str(tmp_path)]).exit_code == 2
 
 
+@pytest.mark.slow
 def test_the_demo_shows_what_the_library_does(tmp_path: Path) -> None:
     report = tmp_path / "report.html"
     answer = json.loads(run("demo", "--json", "-o", report))

@@ -132,6 +132,7 @@ def run_example(page: Path, folder: Path) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_the_readme_example_runs_as_it_stands(tmp_path: Path) -> None:
     printed = run_example(ROOT / "README.md", tmp_path)
     assert "added back: True" in printed
@@ -141,6 +142,7 @@ def test_the_readme_example_runs_as_it_stands(tmp_path: Path) -> None:
     assert (tmp_path / "ten.safetensors").exists()
 
 
+@pytest.mark.slow
 def test_the_population_example_runs_as_it_stands(tmp_path: Path) -> None:
     printed = run_example(ROOT / "src/dovetail/population/README.md", tmp_path)
     densities = [float(number) for number in printed.split("density [")[1].split("]")[0].split(",")]

@@ -49,6 +49,7 @@ def run(*options: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_hypothesis_draws_by_the_seed() -> None:
     def drawn(seed: int) -> list[str]:
         shown = run(f"{__file__}::test_drawn_by_hypothesis", "-sq", "--seed-all", str(seed))
@@ -59,6 +60,7 @@ def test_hypothesis_draws_by_the_seed() -> None:
     assert first == again != other
 
 
+@pytest.mark.slow
 def test_the_order_is_another_and_files_stay_together() -> None:
     def order(*options: str) -> list[str]:
         shown = run(

@@ -79,6 +79,7 @@ def test_answers_are_those_of_the_sum_of_all_parts() -> None:
     np.testing.assert_allclose(two.decision_function(X), odds, atol=1e-12)
 
 
+@pytest.mark.slow
 @settings(max_examples=3)
 @given(st.lists(st.integers(0, 3), min_size=len(Y), max_size=len(Y)), st.randoms(use_true_random=False))
 def test_weights_are_repeated_samples_and_order_is_nothing(counts: list[int], random: Any) -> None:
@@ -176,6 +177,7 @@ def test_known_classes_go_on_from_where_they_are() -> None:
     assert model.score(X, Y) > before - 0.08
 
 
+@pytest.mark.slow
 def test_a_stream_of_samples_is_learned() -> None:
     model = PartsClassifier(epochs=1, lr=0.02, batch_size=8)
     order = np.random.default_rng(0).permutation(len(Y))
@@ -352,6 +354,7 @@ def test_features_of_any_size_are_scaled() -> None:
     assert model.score(np.hstack([X * sizes, constant]), Y) > 0.95
 
 
+@pytest.mark.slow
 def test_it_works_with_scikit_learns_tools() -> None:
     piped = make_pipeline(MinMaxScaler(), quick(epochs=20, lr=0.05))
     assert cross_val_score(piped, X, NAMES, cv=2).mean() > 0.85

@@ -103,6 +103,7 @@ def test_eight_populations_train_in_eight_threads_as_one_after_another() -> None
     assert logging.getLogger("torch._subclasses.fake_tensor").level != logging.CRITICAL
 
 
+@pytest.mark.slow
 def test_eight_teams_train_in_eight_threads() -> None:
     data = dt.load("digits")
 

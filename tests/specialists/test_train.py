@@ -293,6 +293,7 @@ def test_batch_norm_is_not_pruned() -> None:
     assert prunable(net) == ["dense1.weight", "dense2.weight", "output.weight", "output.bias"]
 
 
+@pytest.mark.slow
 def test_training_in_eight_threads_gives_what_training_alone_gives() -> None:
     def one(seed: int) -> list[Specialist]:
         return list(train("mlp:10", [0, 3], seed=seed, sparsity=0.5, epochs=1))

@@ -117,6 +117,7 @@ def test_specialists_that_are_done_are_kept_when_training_stops(tmp_path: Path) 
     assert steps
 
 
+@pytest.mark.slow
 def test_parts_of_a_population_are_what_all_at_once_would_be() -> None:
     options = {**TRAINING, "rewarded": None}
     together = dt.train_specialists(DATA, **options)  # type: ignore[arg-type]

@@ -125,6 +125,7 @@ def test_the_latest_is_never_lost(jobs: Jobs) -> None:
     assert (now.done, now.total, now.partial) == (9, 9, {"kept": True})
 
 
+@pytest.mark.slow
 def test_failures_say_why(jobs: Jobs, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_MOST_RUNNING", 5)
     whats = ("refuse", "break", "fill", "die", "no JSON")
