@@ -1,9 +1,9 @@
 """Neural networks made of parts that fit.
 
-The names below, and those that `errors` and the folders `data`, `nets`, `graph`, `prune`, `population`, `specialists`,
-`sculpting`, `cluster`, `recipes`, `engine`, `report` and `studio` export, are the public surface; everything else may
-change between versions. They are imported on first use, so that ``import dovetail`` (and ``dovetail --help``) does not
-wait for torch.
+The names below, and those that `errors` and the folders `data`, `nets`, `graph`, `prune`, `population`, `trunks`,
+`specialists`, `sculpting`, `cluster`, `recipes`, `engine`, `report` and `studio` export, are the public surface;
+everything else may change between versions. They are imported on first use, so that ``import dovetail`` (and
+``dovetail --help``) does not wait for torch.
 
 Examples
 --------
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from .population import Population, recompute_batch_norm
     from .sculpting import Hierarchy, Sculpture, detect_modules, sculpt, sculpt_seeds
     from .specialists import Composite, Specialist, compatibility, compose, connectivity, train_specialists
+    from .trunks import Trunk, trunk
 
 __all__ = [
     "BooleanTask",
@@ -56,6 +57,7 @@ __all__ = [
     "Sculpture",
     "Specialist",
     "Split",
+    "Trunk",
     "__version__",
     "boolean_task",
     "build_net",
@@ -80,6 +82,7 @@ __all__ = [
     "spectral_clusters",
     "train_networks",
     "train_specialists",
+    "trunk",
 ]
 
 __getattr__, __dir__ = lazy_names(
@@ -112,5 +115,6 @@ __getattr__, __dir__ = lazy_names(
             "connectivity",
             "train_specialists",
         ],
+        "trunks": ["Trunk", "trunk"],
     },
 )

@@ -8,11 +8,12 @@ from typing import Literal, TypeVar, overload
 from .cluster.audit import SCHEMA as AUDIT_SCHEMA
 from .cluster.audit_folder import FILE as AUDIT
 from .cluster.saved_audit import SavedAudit, read_audit
+from .data.preparation.features import FrozenTrunk
 from .engine import Run
 from .engine.results_file import NAME as RESULTS
 from .engine.results_file import read_results
 from .engine.run_folder import CONFIG, read_config, units_beside
-from .errors import FileFormatError
+from .errors import FileFormatError, SpecError
 from .io.checkpoint import is_safetensors
 from .io.header import read_header
 from .recipes import find_recipe, finished_units
@@ -20,7 +21,7 @@ from .recipes.recipe import check_scale
 from .sculpting import Hierarchy, Sculpture, open_sculpture
 from .sculpting.modules.hierarchy_json import SCHEMA as HIERARCHY_SCHEMA
 from .sculpting.sculpture import SCHEMA as SCULPTURE_SCHEMA
-from .specialists import Composite, Specialist, open_file
+from .specialists import Composite, Part, Specialist, open_file
 from .specialists.manifest import SCHEMA as PART_SCHEMA
 
 Saved = Specialist | Composite | Sculpture | Hierarchy | SavedAudit | Run
@@ -35,10 +36,12 @@ _MOST_NAMED = 3
 
 
 @overload
-def open_saved(path: str | Path) -> Saved: ...
+def open_saved(path: str | Path, *, trunk: FrozenTrunk | None = None) -> Saved: ...
 @overload
-def open_saved(path: str | Path, kind: type[Wanted]) -> Wanted: ...
-def open_saved(path: str | Path, kind: type[Wanted] | None = None) -> Saved | Wanted:
+def open_saved(path: str | Path, kind: type[Wanted], *, trunk: FrozenTrunk | None = None) -> Wanted: ...
+def open_saved(
+    path: str | Path, kind: type[Wanted] | None = None, *, trunk: FrozenTrunk | None = None
+) -> Saved | Wanted:
     """Open a file or folder that Dovetail has written.
 
     Parameters
@@ -48,6 +51,8 @@ def open_saved(path: str | Path, kind: type[Wanted] | None = None) -> Saved | Wa
         (``audit.json`` or its folder), or the folder of a run.
     kind : type, optional
         What it has to be, such as ``dovetail.Composite``; whatever it is by default.
+    trunk : Trunk, optional
+        The trunk that a specialist or composite stands on, so that it takes raw samples.
 
     Returns
     -------
@@ -85,6 +90,12 @@ def open_saved(path: str | Path, kind: type[Wanted] | None = None) -> Saved | Wa
             raise FileFormatError(_foreign(path))
     if kind is not None and not isinstance(found, kind):
         raise FileFormatError(f"{path} holds a {type(found).__name__}, not a {kind.__name__}")
+    if trunk is not None:
+        if not isinstance(found, Part):
+            raise SpecError(
+                f"{path} holds a {type(found).__name__}, which stands on no trunk; leave trunk out"
+            )
+        return found.with_trunk(trunk)
     return found
 
 

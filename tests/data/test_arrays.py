@@ -44,6 +44,40 @@ def test_samples_are_scaled_by_what_trains_and_none_is_lost() -> None:
     np.testing.assert_allclose(data.preparation(X), scaler.transform(X), atol=1e-4)
 
 
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_samples_that_are_not_finite_are_counted_in_all_splits_and_the_first_is_named(dtype: Any) -> None:
+    x = np.zeros((50, 3), dtype)
+    for row, column, value in ((45, 1, np.nan), (46, 0, np.inf), (49, 2, -np.inf), (49, 1, np.nan)):
+        x[row, column] = value
+    y = ["a", "b"] * 25
+    message = (
+        "3 of 50 samples hold NaN, infinity, or numbers too large for float32, the first in row 45, column 1"
+    )
+    for seed in range(3):
+        with pytest.raises(DataError, match=f"{message}, counted from 0"):
+            Dataset.from_arrays(x, y, seed=seed)
+    with pytest.raises(DataError, match=rf"{message} \('ash'\)"):
+        Dataset.from_arrays(x, y, features=["hue", "ash", "age"])
+    with pytest.raises(DataError, match=r"6 of 100 samples hold NaN.* the first in row 45, column 1 \('v'\)"):
+        Dataset.from_arrays(pd.DataFrame(x, columns=["u", "v", "w"]), y, test=(x, y))
+    pictures = np.zeros((20, 6, 6, 3), dtype)
+    pictures[4, 1, 2, 0] = np.nan
+    with pytest.raises(DataError, match=r"1 of 20 samples .* in row 4, place \(1, 2, 0\)"):
+        Dataset.from_arrays(pictures, y[:20])
+    scaling = Numbers.fitted(x[:40], "none", names=("hue", "ash", "age"))
+    with pytest.raises(DataError, match=r"3 of 10 samples hold NaN.* in row 5, column 1 \('ash'\)"):
+        scaling(x[40:])
+
+
+def test_numbers_too_large_for_float32_are_named() -> None:
+    x = np.ones((20, 2))
+    x[3, 1] = 1e39
+    with pytest.raises(DataError, match=r"1 of 20 samples .* in row 3, column 1"):
+        Dataset.from_arrays(x, ["a", "b"] * 10)
+    with pytest.raises(DataError, match="too large for float32 once they are scaled"):
+        Numbers(raw_shape=(2,), scale=(1e-30,))(np.full((1, 2), 1e20))
+
+
 def test_each_sample_keeps_its_label() -> None:
     x = np.arange(300.0).reshape(100, 3)
     data = Dataset.from_arrays(x, x[:, 0] % 7, scale="none", seed=3)

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import dovetail as dt
 from dovetail.data import check, check_data
+from dovetail.errors import DataError
 
 ROWS = st.lists(st.tuples(st.integers(0, 3), st.integers(-1, 1), st.integers(0, 2)), min_size=1, max_size=20)
 
@@ -85,9 +86,29 @@ def test_a_split_that_stands_in_for_another_is_no_duplicate() -> None:
 def test_what_is_odd_about_classes_is_noted() -> None:
     y = ["many"] * 100 + ["few"] * 3
     found = check_data(dt.Dataset.from_arrays(np.arange(103.0)[:, None], y))
-    assert any("1 classes have fewer than 3 samples to train on: 'few'" in note for note in found.notes)
+    assert any("1 class has fewer than 3 samples to train on: 'few'" in note for note in found.notes)
     assert any("64 times as many samples to train on" in note for note in found.notes)
     assert check_data("digits").notes == ()
+
+
+def test_what_training_refuses_is_said_before() -> None:
+    y = ["cat"] * 15 + ["dog"] * 15 + ["emu"]
+    data = dt.Dataset.from_arrays(np.arange(31.0)[:, None], y)
+    notes = check_data(data).notes
+    assert any(
+        "1 class has no validation samples, and training refuses such: 'emu' (1 in all)" in n for n in notes
+    )
+    with pytest.raises(DataError, match="no validation samples of class emu"):
+        dt.train_specialists(data, "mlp:8", epochs=1, progress=False)
+    none = dt.Split(torch.ones(4, 1), torch.tensor([0, 0, 1, 1]))
+    notes = check_data(dt.Dataset("some", none, none, none, ("a", "b", *map(str, range(8))))).notes
+    assert any("8 classes have no training samples" in n and "'4' (0 in all), …" in n for n in notes)
+
+
+def test_a_single_class_is_noted() -> None:
+    notes = check_data(dt.Dataset.from_arrays(np.arange(30.0)[:, None], ["cat"] * 30)).notes
+    assert len(notes) == 1
+    assert notes[0].startswith("all samples to train on are of one class, 'cat'")
 
 
 def test_long_lists_are_shortened() -> None:

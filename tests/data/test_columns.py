@@ -66,6 +66,16 @@ def test_what_a_column_is_taken_for(values: Any, kind: str) -> None:
     [
         ([7, 7, 7], "the value is always the same"),
         (["a", "a", "a "], "the value is always the same"),
+        (["7", "7.0"] * MANY, "the value is always the same"),
+        ([7.0, np.inf] * MANY, "the value is always the same"),
+        (
+            [10**17 + 7 * number % MANY for number in range(MANY)],
+            "its values differ too little for their size",
+        ),
+        ([str(10**17 + number % 2) for number in range(MANY)], "its values differ too little for their size"),
+        (pd.array([10**17, 10**17 + 1, None], dtype="Int64"), "its values differ too little for their size"),
+        ([1.0, 1.0 + 1e-14], "its values differ too little for their size"),
+        ([1e17, None, 1e17], "its values are too large to be told apart as numbers, if they differ"),
         ([True, True], "the value is always the same"),
         ([None, np.nan, None], "all values are missing"),
         (["", " ", None], "all values are missing"),

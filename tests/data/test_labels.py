@@ -115,6 +115,19 @@ def test_spellings_that_look_alike_are_noted_and_halves_of_characters_replaced()
     assert class_labels(["cat", "dog"]).notes == ()
 
 
+@pytest.mark.parametrize(
+    "labels", [[1, "1", 2], ["1", 1.0], ["b", "2", np.int64(2)], [True, "True"], pd.Series([1, "1 "])]
+)
+def test_numbers_and_texts_that_are_written_alike_are_refused(labels: Any) -> None:
+    with pytest.raises(DataError, match=r"\(a number\) and '.*' \(a text\) are written alike"):
+        class_labels(labels)
+
+
+def test_numbers_beside_other_texts_are_called_as_alone() -> None:
+    assert class_labels([1, "other", 1.0]).classes == ("1", "other")
+    assert class_labels([b"a", "a", 2]).classes == ("2", "a")
+
+
 def test_new_labels_are_matched_by_name_whatever_their_place() -> None:
     like = SimpleNamespace(preparation=None, classes=("9", "cat", "7"))
     assert ids_like([7, 9], like).tolist() == [2, 0]

@@ -92,6 +92,49 @@ def test_texts_without_labels_are_refused(tmp_path: Path) -> None:
         dt.read(tmp_path / "say.txt")
 
 
+@pytest.mark.parametrize("delimiter", ["|", ";", "\t"])
+def test_a_text_file_that_is_a_table(wine: Path, tmp_path: Path, delimiter: str) -> None:
+    WINE.to_csv(tmp_path / "wine.txt", index=False, sep=delimiter)
+    assert dt.read(tmp_path / "wine.txt", "kind").fingerprint == dt.read(wine, "kind").fingerprint
+
+
+def test_sentences_with_commas_are_no_table(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("Well, yes\nNo, not now\n")
+    with pytest.raises(DataError, match="holds texts without labels"):
+        dt.read(tmp_path / "a.txt")
+
+
+def test_what_other_ways_of_naming_data_are_called_in_python(
+    wine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "photos").mkdir()
+    for text, call in (
+        ("wine.csv:target=kind", "dovetail.read('wine.csv', target='kind')"),
+        ("wine.csv:split=8/1/1,seed=3", "dovetail.read('wine.csv', split=(8.0, 1.0, 1.0), seed=3)"),
+        ("wine.csv:target=", "dovetail.read('wine.csv', target=...)"),
+        ("photos:size=24x32", "dovetail.read('photos', size=(24, 32))"),
+    ):
+        with pytest.raises(DataError, match="options after a colon are for the command line") as raised:
+            dt.read(text)
+        assert str(raised.value).endswith(call)
+        with pytest.raises(SpecError, match="load takes names, and this is a file or folder") as unknown:
+            dt.load(text)
+        assert str(unknown.value).endswith(call)
+    for path in ("wine.csv", Path("wine.csv"), "./wine.csv"):
+        with pytest.raises(SpecError, match=r"write dovetail.read\('(\./)?wine.csv', target=\.\.\.\)$"):
+            dt.load(path)  # type: ignore[arg-type]
+    with pytest.raises(DataError, match=r"data set of that name is dovetail.load\('digits'\)"):
+        dt.read("digits")
+    (tmp_path / "digits").mkdir()
+    with pytest.raises(DataError, match="not one of pictures"):
+        dt.read("digits")  # what is there comes first
+    with pytest.raises(SpecError, match="has no sizes"):
+        dt.load("digits:5")
+    with pytest.raises(SpecError, match=r"unknown data set 'nowhere.csv'"):
+        dt.load("nowhere.csv:" + ":" * 900)
+
+
 def test_arrays(tmp_path: Path) -> None:
     np.savez(tmp_path / "a.npz", x=WINE.to_numpy()[:, :-1].astype(float), y=WINE.kind.to_numpy(dtype="U5"))
     data = dt.read(tmp_path / "a.npz")

@@ -118,11 +118,11 @@ FIELDS = st.one_of(
     st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=6),
     st.integers().map(str),
     st.floats().map(str),
-    st.sampled_from(["", "NA", "?", "-", "007", "1e5", "+3", " 4", "\n", '"', ",", ";", "\t", "true"]),
+    st.sampled_from(["", "NA", "?", "-", "007", "1e5", "+3", " 4", "\n", '"', ",", ";", "\t", "|", "true"]),
 )
 
 
-@given(st.data(), st.integers(1, 4), st.sampled_from(",;\t"))
+@given(st.data(), st.integers(1, 4), st.sampled_from(",;\t|"))
 def test_nothing_that_is_written_is_lost(data: st.DataObject, width: int, delimiter: str) -> None:
     rows = data.draw(st.lists(st.lists(FIELDS, min_size=width, max_size=width), min_size=1, max_size=25))
     text = io.StringIO(newline="")
@@ -201,6 +201,13 @@ def test_memory_of_a_table_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(text_lines, "MOST_BYTES", 2**10)
     with pytest.raises(DataError, match="the input has more than"):
         table_of(numbers)
+
+
+def test_bars_separate_fields_as_tabs_do() -> None:
+    wanted = {"a": [1, 2], "b,c": ["2,5", "x|y"]}
+    assert table_of('a|b,c\n1|2,5\n2|"x|y"\n').to_dict("list") == wanted
+    # Bars in fields of a table with commas.
+    assert table_of("a,tags\n1,x|y\n2,z\n").to_dict("list") == {"a": [1, 2], "tags": ["x|y", "z"]}
 
 
 def test_tabs_of_files_and_streams(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dovetail.data.dataset import Dataset
-from dovetail.data.own import text_items, texts
+from dovetail.data.own import json_text, text_items
 from dovetail.data.own.texts import read_texts, texts_content
 from dovetail.data.preparation import Numbers, Words, read_preparation, words
 from dovetail.errors import DataError, FileFormatError, SpecError
@@ -266,7 +266,7 @@ def test_files_of_texts_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(text_items, "MOST_TEXTS", 3)
     with pytest.raises(DataError, match="holds more than 3 texts"):
         read_texts(io.StringIO("a\n" * 4))
-    monkeypatch.setattr(texts, "_MOST_JSON", 10)
+    monkeypatch.setattr(json_text, "MOST_JSON", 10)
     path = tmp_path / "a.json"
     path.write_text('["a long text"]')
     with pytest.raises(DataError, match=r"has more than 10 characters; write it as \.jsonl"):

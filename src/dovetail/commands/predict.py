@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 _SHOWN = 20
 """Answers that are printed; a file holds all."""
+_NAMED = 5
+"""Pictures without an answer that are named."""
+
 STANDARD_INPUT = "-"
 
 
@@ -56,7 +59,8 @@ def predict(
     """Say of which class samples are, among those that PARTS know, or that it is undecided.
 
     Samples are raw, as they were in what the parts were trained on: scaling, categories and sizes of pictures are in
-    the parts' files. Known classes are answered by name.
+    the parts' files. Known classes are answered by name. Pictures that cannot be read have no answer and are named, all
+    others are answered; the exit status is then 1.
 
     Example:
 
@@ -83,16 +87,19 @@ def predict(
                 "samples": list(samples.names),
                 **answers.to_dict(),
                 "labels": None if samples.labels is None else list(samples.labels),
+                "unread": dict(samples.unread),
                 "file": None if output is None else str(output),
             }
         )
-        return
-    _print(part, answers, samples, table, output)
+    else:
+        _print(part, answers, samples, table, output)
+    if samples.unread:
+        raise _without_answer(samples)
 
 
 def _samples(part: Part, text: str) -> Samples:
     """Return raw samples of a file; of a data set known by name, or made by a function, the test split."""
-    from ..data.open_data import path_and_options, read_options
+    from ..data.own.path_options import path_and_options, read_options
     from ..data.own.samples import Samples, read_samples
     from ..specialists.data_for import data_for
 
@@ -105,6 +112,14 @@ def _samples(part: Part, text: str) -> Samples:
     split = data_for(part.blueprint, text).test
     labels = tuple(part.classes[number] for number in split.y.tolist())
     return Samples(split, tuple(str(number) for number in range(1, len(split) + 1)), labels)
+
+
+def _without_answer(samples: Samples) -> DovetailError:
+    """Return the error for pictures that cannot be read, said when all others are answered."""
+    count, every = len(samples.unread), len(samples.unread) + len(samples.names)
+    why = "; ".join(list(samples.unread.values())[:_NAMED])
+    more = f"; and {count - _NAMED:,} more (--json names all)" if count > _NAMED else ""
+    return DovetailError(f"no answer for {count:,} of {every:,} pictures: {why}{more}")
 
 
 def _as_typed(undecided: str | None) -> str | float | None:

@@ -35,6 +35,7 @@ _UNEVEN = 10
 """How many times larger than another a class is when that is worth a note."""
 
 _MOST_LISTED = 20
+_MOST_NAMED = 5
 _WIDEST = 40
 
 
@@ -219,16 +220,38 @@ def _targets(y: Tensor) -> NDArray[np.uint64]:
 
 def _notes_on_classes(classes: dict[str, dict[str, int]]) -> Iterator[str]:
     train = {name: counts["train"] for name, counts in classes.items()}
+    there = [name for name, count in train.items() if count]
+    if len(there) == 1:
+        yield (
+            f"all samples to train on are of one class, {there[0]!r}: there is nothing to tell it from, and a part "
+            "would be sure of everything; add samples of other classes, of whatever kind"
+        )
     few = [name for name, count in train.items() if count < _FEW]
     if few:
-        shown = ", ".join(repr(name) for name in few[: _MOST_LISTED // 4]) + (", …" if len(few) > 5 else "")
-        yield f"{len(few):,} classes have fewer than {_FEW} samples to train on: {shown}"
+        yield f"{_classes_have(few)} fewer than {_FEW} samples to train on: {_shortened([repr(name) for name in few])}"
+    for split, what in (("train", "training"), ("val", "validation")):
+        none = {name: sum(counts.values()) for name, counts in classes.items() if not counts[split]}
+        if none:
+            which = [f"{name!r} ({count:,} in all)" for name, count in none.items()]
+            yield (
+                f"{_classes_have(which)} no {what} samples, and training refuses such: {_shortened(which)}; give "
+                f"{'it' if len(none) == 1 else 'them'} some, or leave {'it' if len(none) == 1 else 'them'} out of "
+                "rewarded= (-r on the command line, once for each other class)"
+            )
     sizes = [count for count in train.values() if count]
     if sizes and max(sizes) >= _UNEVEN * min(sizes):
         yield (
             f"the largest class has {max(sizes) // min(sizes):,} times as many samples to train on as the smallest; "
             "balanced=True (--balanced) weighs them alike"
         )
+
+
+def _classes_have(names: Sequence[str]) -> str:
+    return "1 class has" if len(names) == 1 else f"{len(names):,} classes have"
+
+
+def _shortened(names: Sequence[str]) -> str:
+    return ", ".join(names[:_MOST_NAMED]) + (", …" if len(names) > _MOST_NAMED else "")
 
 
 def _notes_on_comparing(splits: dict[str, Split], keys: dict[str, NDArray[np.uint64]]) -> Iterator[str]:

@@ -18,7 +18,7 @@ from .own.hugging_face import hugging_face_content
 from .own.splitting import USUAL
 from .own.tables import frame_content
 from .own.torch_sets import torch_content
-from .preparation import Preparation, Scale
+from .preparation import Preparation, Scale, Texts
 from .split import Split, Task, is_finite
 
 if TYPE_CHECKING:
@@ -307,6 +307,14 @@ class Dataset:
                 digest.update(f"{tensor.dtype}{tuple(tensor.shape)}".encode())
                 digest.update(tensor.detach().cpu().contiguous().numpy().data)
         return digest.hexdigest()[:16]
+
+    def check_trainable(self) -> None:
+        """Refuse data whose samples mean nothing to a network: texts as they are."""
+        if isinstance(self.preparation, Texts):
+            raise DataError(
+                f"{self.name} holds texts as they are, which only a trunk reads (trunk.features(data)); for a network "
+                "of its words, read it without texts='raw'"
+            )
 
     def to(self, device: torch.device | str | None = None, dtype: torch.dtype | None = None) -> Dataset:
         """Return the data on another device, and its floating-point tensors in another type."""

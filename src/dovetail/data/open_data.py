@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import islice
 from typing import Any
 
 import pandas as pd
 
-from ..errors import DataError, DovetailError, SpecError, unknown_name
+from ..errors import DataError, DovetailError, SpecError
 from ..importing import is_code, made_by
 from .content import Content
 from .dataset import Dataset
 from .own.arrays import arrays_content
 from .own.like import Like, preparation_of
-from .own.read import read
+from .own.path_options import is_option, is_there, path_and_options, read_options
+from .own.read import TextsAs, read
 from .own.tables import frame_content
 from .own.texts import texts_content
 from .registry import data_spec, load
@@ -26,7 +27,7 @@ _LOOKED_AT = 2000
 """Names in a folder among which the one is looked for that was meant."""
 
 
-def open_data(text: str, *, like: Like | None = None) -> Dataset:
+def open_data(text: str, *, like: Like | None = None, texts: TextsAs = "words") -> Dataset:
     """Return the data set that a text names.
 
     Parameters
@@ -38,6 +39,8 @@ def open_data(text: str, *, like: Like | None = None) -> Dataset:
         samples and labels. A known name comes before a file that is called the same: that is ``"./digits"``.
     like : Dataset, Specialist or Composite, optional
         As in `read`, for samples that are not prepared yet.
+    texts : {"words", "raw"}
+        As in `read`, where the text does not say it.
 
     Raises
     ------
@@ -53,14 +56,14 @@ def open_data(text: str, *, like: Like | None = None) -> Dataset:
     """
     if is_known(text):
         return load(text)
-    if _is_there(text):
-        return read(text, like=like)
+    if is_there(text):
+        return read(text, like=like, texts=texts)
     path, options = path_and_options(text)
-    is_option = "=" in options or options in _OPTIONS
-    if path and not path.endswith(".py") and (expand_user(path).is_file() or is_option):
-        return read(path, like=like, **read_options(path, options))
+    has_options = "=" in options or is_option(options)
+    if path and not path.endswith(".py") and (expand_user(path).is_file() or has_options):
+        return read(path, like=like, **{"texts": texts} | read_options(path, options))
     if is_code(text):
-        return _made(text, like)
+        return _made(text, like, texts)
     raise _nowhere(text)
 
 
@@ -79,71 +82,7 @@ def is_known(text: str) -> bool:
     return True
 
 
-def _is_there(text: str) -> bool:
-    try:
-        return bool(text.strip()) and expand_user(text).exists()
-    except (OSError, ValueError):  # no name that a file can have
-        return False
-
-
-def path_and_options(text: str) -> tuple[str, str]:
-    """Return a path that exists, and what follows it after a colon; names of files may have colons themselves."""
-    for place in reversed([mark.start() for mark in re.finditer(":", text)]):
-        if _is_there(text[:place]):
-            return text[:place], text[place + 1 :]
-    return "", ""
-
-
-def read_options(path: str, text: str) -> dict[str, Any]:
-    """Return what follows a path as options of `read`."""
-    options: dict[str, Any] = {}
-    for item in text.split(",") if text.strip() else ():
-        option, equals, value = (part.strip() for part in item.partition("="))
-        if not equals or not value:
-            raise SpecError(
-                f"{item!r:.80} after {path} is no option, written name=value, such as target=quality; columns with a "
-                "comma in their name can be given in Python, to dovetail.read"
-            )
-        if option not in _OPTIONS:
-            raise unknown_name(f"option of {path}", option, _OPTIONS)
-        if option in options:
-            raise SpecError(f"option {option!r} of {path} is given twice")
-        options[option] = _OPTIONS[option](value)
-    return options
-
-
-def _split(text: str) -> str | tuple[float, ...]:
-    """Return shares, or else the name of a column."""
-    shares = text.split("/")
-    try:
-        return tuple(map(float, shares)) if len(shares) == 3 else text
-    except ValueError:
-        return text
-
-
-def _size(text: str) -> int | tuple[int, int]:
-    sides = re.fullmatch(r"([0-9]{1,9})(?:[x×]([0-9]{1,9}))?", text)
-    if sides is None:
-        raise SpecError(f"size is a number of pixels, or height x width, such as 24x32; got {text!r:.40}")
-    return (int(sides[1]), int(sides[2])) if sides[2] else int(sides[1])
-
-
-def _seed(text: str) -> int:
-    if not re.fullmatch("[0-9]{1,9}", text):
-        raise SpecError(f"seed is a whole number, 0 or more; got {text!r:.40}")
-    return int(text)
-
-
-_OPTIONS: dict[str, Callable[[str], Any]] = {
-    "target": str,
-    "split": _split,
-    "size": _size,
-    "seed": _seed,
-    "name": str,
-}
-
-
-def _made(text: str, like: Like | None) -> Dataset:
+def _made(text: str, like: Like | None, texts: TextsAs) -> Dataset:
     """Return what a function makes."""
     found = made_by(text, "function", ready=Dataset)
     if isinstance(found, Dataset):
@@ -155,18 +94,21 @@ def _made(text: str, like: Like | None) -> Dataset:
     if like is not None:
         preparation_of(like)
     name = text.rpartition(":")[2]
-    return Dataset.from_content(name, _pair_content(*found, like=like, name=name), {"function": text})
+    return Dataset.from_content(
+        name, _pair_content(*found, like=like, raw_texts=texts == "raw", name=name), {"function": text}
+    )
 
 
-def _pair_content(x: Any, y: Any, *, like: Like | None, name: str) -> Content:
+def _pair_content(x: Any, y: Any, *, like: Like | None, raw_texts: bool, name: str) -> Content:
     """Return samples and labels, by what the samples are."""
     if isinstance(x, pd.DataFrame):
         target = "class"
         while target in x:
             target += "_"
-        return frame_content(x.assign(**{target: list(y)}), target, like=like, name=name)
+        frame = x.assign(**{target: list(y)})
+        return frame_content(frame, target, like=like, raw_texts=raw_texts, name=name)
     if isinstance(x, Sequence) and len(x) and isinstance(x[0], str):
-        return texts_content(x, y, like=like, name=name)
+        return texts_content(x, y, like=like, raw=raw_texts, name=name)
     return arrays_content(x, y, like=like, name=name)
 
 

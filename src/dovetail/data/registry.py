@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +14,7 @@ from ..spec import Option, Rule, Spec, choice, read_spec, settle_options, share,
 from .content import Content
 from .dataset import Dataset
 from .files import Files
+from .own.path_options import in_python
 from .sources import Source, fetch, find, open_source
 
 Kind = Literal["embedded", "files", "generated"]
@@ -161,7 +163,7 @@ def load(name: str, root: str | Path | None = None, *, shortened: bool = False, 
     >>> load("lines:train_samples=100,test_samples=20,seed=1").fingerprint == data.fingerprint
     True
     """
-    spec = data_spec(name)
+    spec = _spec_to_load(name)
     entry = _ENTRIES[spec.name]
     used = settle_options(spec.name, [*spec.options.items(), *options.items()], entry.options)
     inputs: list[object] = []
@@ -171,6 +173,19 @@ def load(name: str, root: str | Path | None = None, *, shortened: bool = False, 
         inputs.append(lambda base: load(base, root, shortened=shortened))
     content = entry.make(*inputs, **used)
     return Dataset.from_content(spec.name, content, dict(used))
+
+
+def _spec_to_load(name: str) -> Spec:
+    """Return the name and the options in a text; of a path, the error says what reads it."""
+    try:
+        return data_spec(name)
+    except SpecError:
+        call = in_python(str(name)) if isinstance(name, str | Path) else None
+        if call is None or re.split("[:,]", str(name), maxsplit=1)[0].strip() in _ENTRIES:
+            raise
+        raise SpecError(
+            f"unknown data set {str(name)!r:.200}: load takes names, and this is a file or folder; write {call}"
+        ) from None
 
 
 def catalogue(root: str | Path | None = None) -> tuple[DataInfo, ...]:

@@ -343,6 +343,7 @@ class Population:
         begun = time.perf_counter()
         known = None
         if isinstance(train, Dataset):
+            train.check_trainable()
             known = train.task if targets is None else None
             val = train.val if val is None else val
             train = train.train

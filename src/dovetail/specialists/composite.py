@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from ..errors import MisfitError, SpecError, unknown_name
 from ..population import recompute_batch_norm
-from .blueprint import State, Tempered, hash_tensors, pack
+from .blueprint import Blueprint, State, Tempered, hash_tensors, pack
 from .class_sets import ClassName, class_id
 from .fitting import check_fit, in_own_slots, needs_statistics
 from .manifest import Manifest
@@ -121,6 +121,17 @@ class Composite(Part):
             inputs=self.inputs,
             statistics=self._statistics,
             threshold=threshold,
+        )
+
+    def _of(self, blueprint: Blueprint) -> Self:
+        return type(self)(
+            [member._of(blueprint) for member in self._members],
+            self.method,
+            coefficients=self.coefficients,
+            keep=self.keep,
+            inputs=self.inputs,
+            statistics=self._statistics,
+            threshold=self.threshold,
         )
 
     def without_cards(self) -> Self:

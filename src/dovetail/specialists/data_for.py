@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from ..data import Dataset, data_spec, load_here, open_data
 from ..data.open_data import is_known
+from ..data.preparation import Features, Preparation
 from ..errors import DataError
 from .blueprint import Blueprint
 from .fitting import check_data
@@ -34,14 +37,26 @@ def data_for(blueprint: Blueprint, text: str, *, download: bool = True) -> Datas
     >>> data_for(Blueprint(NetSpec.parse("mlp:8"), (1, 8, 8), ten, 5.0), "digits")
     Dataset('digits', 1149/288/360, input_shape=(1, 8, 8), outputs=10)
     """
+    preparation = blueprint.preparation
+    on_trunk = isinstance(preparation, Features)
+    like = _Raw(preparation.reads, blueprint.classes) if isinstance(preparation, Features) else blueprint
     if not download and is_known(text):
         spec = data_spec(text)
         data = load_here(spec.name, **spec.options)
     else:
-        data = open_data(text, like=blueprint)
+        data = open_data(text, like=None if on_trunk and like.preparation is None else like)
+    if isinstance(preparation, Features) and not isinstance(data.preparation, Features):
+        data = preparation.trunk_at_hand().features(data, like=blueprint)
     check_data(blueprint, data)
     _check_prepared(blueprint, data)
     return data
+
+
+class _Raw(NamedTuple):
+    """How samples are prepared for the trunk that parts stand on."""
+
+    preparation: Preparation | None
+    classes: tuple[str, ...]
 
 
 def _check_prepared(blueprint: Blueprint, data: Dataset) -> None:

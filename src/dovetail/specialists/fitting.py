@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
+from ..data.preparation import Features
 from ..data.split import Task
 from ..errors import DataError, MisfitError
 from .blueprint import Blueprint
@@ -57,6 +58,7 @@ def _check_blueprint(first: Specialist, other: Specialist) -> None:
         ("input shapes", a.input_shape, b.input_shape),
         ("class lists", _listed(a.classes), _listed(b.classes)),
         ("temperatures", a.temperature, b.temperature),
+        ("trunks", _trunk(a), _trunk(b)),
         ("preparations of raw samples", _prepared(a), _prepared(b)),
     ):
         if mine != theirs:
@@ -68,6 +70,11 @@ def _check_blueprint(first: Specialist, other: Specialist) -> None:
         raise MisfitError(
             f"{first!r} and {other!r} have different class lists, so their weights cannot be added"
         )
+
+
+def _trunk(blueprint: Blueprint) -> str:
+    preparation = blueprint.preparation
+    return str(preparation.trunk) if isinstance(preparation, Features) else "none"
 
 
 def _prepared(blueprint: Blueprint) -> str:

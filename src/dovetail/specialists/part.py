@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -15,7 +16,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from ..data.preparation import Preparation
+from ..data.preparation import Features, Preparation
+from ..data.preparation.features import FrozenTrunk
 from ..data.split import Split, is_finite
 from ..errors import DataError, DovetailWarning, SpecError, unknown_name
 from ..io.header import KEY
@@ -44,7 +46,7 @@ if TYPE_CHECKING:
     from .specialist import Specialist
 
 
-_KINDS = {"table": "rows of a table", "words": "texts", "pictures": "pictures of any size"}
+_KINDS = {"table": "rows of a table", "words": "texts", "texts": "texts", "pictures": "pictures of any size"}
 """What raw samples are called that are no tensors."""
 
 
@@ -106,17 +108,50 @@ class Part(ABC):
     def _with(self, threshold: Threshold | None) -> Self:
         """Return the same part with another threshold."""
 
-    def module(self, *, known_only: bool = False, raw: bool = False) -> nn.Module:
+    @abstractmethod
+    def _of(self, blueprint: Blueprint) -> Self:
+        """Return the same part with another blueprint that describes the same network."""
+
+    def with_trunk(self, trunk: FrozenTrunk) -> Self:
+        """Return the same part with the trunk at hand that it stands on, so that it takes raw samples.
+
+        Files only name the trunk; `dovetail.open` takes it too.
+
+        Parameters
+        ----------
+        trunk : Trunk
+            What its training samples were features of.
+
+        Examples
+        --------
+        >>> import dovetail as dt
+        >>> data = dt.load("digits")
+        >>> trunk = dt.trunk(nn.Sequential(nn.Flatten(), nn.Linear(64, 16), nn.ReLU(), nn.Linear(16, 10)))
+        >>> features = trunk.features(data, progress=False)
+        >>> (three,) = dt.train_specialists(features, "mlp:16", [3], epochs=1, progress=False)
+        >>> three.with_trunk(trunk).predict(data.test.x[:2]).shape
+        (2,)
+        """
+        if not isinstance(self.preparation, Features):
+            raise SpecError(f"{self!r} stands on no trunk: it was trained on samples, not on features")
+        return self._of(replace(self.blueprint, preparation=self.preparation.with_trunk(trunk)))
+
+    def module(
+        self, trunk: FrozenTrunk | None = None, *, known_only: bool = False, raw: bool = False
+    ) -> nn.Module:
         """Return an ordinary network in evaluation mode.
 
         It gives logits that are divided by the temperature already: ``softmax`` of them is the prediction.
 
         Parameters
         ----------
+        trunk : Trunk, optional
+            The trunk that it stands on: the network then goes from raw samples to logits.
         known_only : bool
             Only the outputs of classes that it knows (`known`), in the order of its class list.
         raw : bool
-            Take raw numbers, as they were before they were scaled, rather than what a data set's splits hold.
+            Take raw numbers, as they were before they were scaled, rather than what a data set's splits hold. With a
+            trunk: what the trunk takes, where raw samples are no numbers.
 
         Examples
         --------
@@ -126,14 +161,17 @@ class Part(ABC):
         >>> (team[0] + team[1]).module(known_only=True)(data.test.x[:5]).shape
         torch.Size([5, 2])
         """
+        if trunk is not None:
+            return self.with_trunk(trunk).module(known_only=known_only, raw=True)
         network = self._network()
         if known_only:
             network = KnownOnly(network, self.rewarded)
         if raw and self.preparation is not None:
             layer = self.preparation.layer()
             if layer is None:
+                reads = self.preparation.reads or self.preparation
                 raise SpecError(
-                    f"{self!r} was trained on {_KINDS[self.preparation.kind]}, which no network takes "
+                    f"{self!r} was trained on {_KINDS[reads.kind]}, which no network takes "
                     "as they are; prepare them with part.preparation(samples) and leave raw out"
                 )
             network = nn.Sequential(layer, network).eval()

@@ -86,6 +86,11 @@ class Specialist(Part):
             self.blueprint, self.rewarded, self.weights, self.provenance, threshold, self.own_cards
         )
 
+    def _of(self, blueprint: Blueprint) -> Self:
+        return type(self)(
+            blueprint, self.rewarded, self.weights, self.provenance, self.threshold, self.own_cards
+        )
+
     def without_cards(self) -> Self:
         """Return the same specialist without cards."""
         threshold = self._threshold_without_cards()

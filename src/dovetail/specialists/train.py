@@ -180,6 +180,7 @@ def train_specialists(
         raise DataError(
             f"give a Dataset, such as dovetail.load('digits') or dovetail.read('wine.csv'), not {type(data).__name__}"
         )
+    data.check_trainable()
     if data.task != "classes":
         raise DataError(f"specialists need data with classes; {data.name} has {data.task}")
     counts = None if sample_weights is None else _weights_of_samples(sample_weights, data)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ...errors import DataError, SpecError, unknown_name
 from ..content import Content
 from ..preparation import Numbers, Preparation, Scale
-from ..preparation.numbers import as_array
+from ..preparation.numbers import as_array, check_finite
 from ..split import Split
 from .labels import Labels, class_labels, label_values
 from .like import Like, ids_like, preparation_of
@@ -57,13 +57,11 @@ def arrays_content(
             raise DataError(
                 f"{name}: samples of shapes {arrays[0].shape[1:]} and {array.shape[1:]} side by side"
             )
+    names = _feature_names(x, arrays[0].shape[1:], features)
+    check_finite(arrays, names)
     ids = [labels.ids[start:end] for start, end in pairwise(starts)]
     pieces, notes = _in_three(arrays, ids, val is not None, test is not None, split, seed, name)
-    preparation = (
-        Numbers.fitted(pieces[0][0], scale, names=_feature_names(x, arrays[0].shape[1:], features))
-        if like is None
-        else preparation_of(like)
-    )
+    preparation = Numbers.fitted(pieces[0][0], scale, names=names) if like is None else preparation_of(like)
     return Content(
         prepared_splits(pieces, preparation), labels.classes, "classes", preparation, labels.notes + notes
     )

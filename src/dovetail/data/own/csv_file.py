@@ -22,7 +22,7 @@ from .text_lines import MOST_CHARACTERS, TextLines
 MOST_MEMORY = 2**32
 """Bytes that the columns of a table may take, about."""
 
-_DELIMITERS = ",;\t"
+_DELIMITERS = ",;\t|"
 _LINES_LOOKED_AT = 20
 _FIELDS_AT_ONCE = 2**16
 
@@ -47,8 +47,8 @@ def read_csv(lines: TextLines, delimiter: str | None = None, *, texts: Collectio
     lines : TextLines
         The lines.
     delimiter : str, optional
-        What is between fields; by default a comma, semicolon or tab, by which of them gives the same number of fields
-        in each of the first lines.
+        What is between fields; by default a comma, semicolon, tab or bar (``|``), by which of them gives the same
+        number of fields in each of the first lines.
     texts : collection of str
         Names of columns that hold texts even if all fields are numbers.
 
@@ -155,12 +155,44 @@ def _read(texts: set[str], decimal_comma: bool) -> dict[str, float] | None:
         return None
 
 
+def looks_like_table(lines: TextLines, *, commas: bool = True) -> bool:
+    r"""Return whether the first lines, two or more, all have the same number of fields, and several.
+
+    Parameters
+    ----------
+    lines : TextLines
+        The lines.
+    commas : bool
+        Whether commas may separate them, which sentences have, too.
+
+    Examples
+    --------
+    >>> import io
+    >>> for text in ("width|kind\n3|cat\n", "Well, yes.\nNo, not now.\n"):
+    ...     with TextLines(io.StringIO(text)) as lines:
+    ...         print(looks_like_table(lines, commas=False))
+    True
+    False
+    """
+    delimiters = _DELIMITERS if commas else _DELIMITERS.replace(",", "")
+    return any(len(each) > 1 and _is_even(each) for each in _counts_by_delimiter(lines, delimiters).values())
+
+
 def _delimiter(lines: TextLines) -> str:
     """Return what separates fields: what gives each of the first lines the same number of them, and most."""
-    first = [*islice(lines, _LINES_LOOKED_AT)]
-    counts = {delimiter: _counts(first, delimiter) for delimiter in _DELIMITERS}
-    even = [delimiter for delimiter, each in counts.items() if len(set(each)) == 1 and each[0] > 1]
+    counts = _counts_by_delimiter(lines, _DELIMITERS)
+    even = [delimiter for delimiter, each in counts.items() if _is_even(each)]
     return max(even or _DELIMITERS, key=lambda delimiter: counts[delimiter][0])
+
+
+def _counts_by_delimiter(lines: TextLines, delimiters: str) -> dict[str, list[int]]:
+    first = [*islice(lines, _LINES_LOOKED_AT)]
+    return {delimiter: _counts(first, delimiter) for delimiter in delimiters}
+
+
+def _is_even(counts: list[int]) -> bool:
+    """Return whether each row has the same number of fields, and several."""
+    return len(set(counts)) == 1 and counts[0] > 1
 
 
 def _counts(lines: list[str], delimiter: str) -> list[int]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from ...errors import DataError
+from ..preparation.values import spelled
 from .wording import listed, readable
 
 MOST_CLASSES = 10_000
@@ -178,7 +179,8 @@ def _texts(values: NDArray[Any]) -> list[str]:
     odd = next((v for v in values.tolist() if not isinstance(v, kinds)), None)
     if odd is not None:
         raise DataError(f"a label is a text or a whole number, not {type(odd).__name__}")
-    texts = [readable(v).strip() for v in values.tolist()]
+    texts = [spelled(v) if isinstance(v, float) else readable(v).strip() for v in values.tolist()]
+    _check_one_type(values, texts)
     longest = max(texts, key=len, default="")
     if len(longest) > MOST_CHARACTERS:
         raise DataError(
@@ -186,6 +188,21 @@ def _texts(values: NDArray[Any]) -> list[str]:
             "class?"
         )
     return texts
+
+
+def _check_one_type(values: NDArray[Any], texts: list[str]) -> None:
+    """Refuse numbers beside texts that are written alike: nobody can tell whether they are one class."""
+    if values.dtype != object:
+        return
+    kinds: dict[str, Any] = {}
+    for value, text in zip(values.tolist(), texts, strict=True):
+        other = kinds.setdefault(text, value)
+        if isinstance(value, str | bytes) != isinstance(other, str | bytes):
+            number, as_text = (other, value) if isinstance(value, str | bytes) else (value, other)
+            raise DataError(
+                f"labels {number!r:.40} (a number) and {as_text!r:.40} (a text) are written alike, and may be one "
+                "class or two; give all labels in one type, as texts: [str(label) for label in y]"
+            )
 
 
 def _checked_names(classes: Sequence[str]) -> tuple[str, ...]:

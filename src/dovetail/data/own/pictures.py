@@ -194,7 +194,7 @@ def _decoded(
     """Return the chosen pictures that can be read; why others cannot is added to a list."""
     x = empty_rows((len(rows), *preparation.input_shape), np.float32)
     kept: list[int] = []
-    for row, pixels in zip(rows.tolist(), _each(pictures, rows, preparation, name), strict=True):
+    for row, pixels in zip(rows.tolist(), each_picture(pictures, rows, preparation, name), strict=True):
         if isinstance(pixels, DataError):
             unreadable.append(str(pixels))
             if len(unreadable) > max(_NAMED, _MOST_UNREADABLE * len(ids)):
@@ -205,7 +205,7 @@ def _decoded(
     return Split(torch.from_numpy(x[: len(kept)]), torch.from_numpy(ids[kept]))
 
 
-def _each(
+def each_picture(
     pictures: Sequence[Any], rows: NDArray[np.int64], preparation: Pictures, name: str
 ) -> Iterator[NDArray[np.uint8] | DataError]:
     """Yield the pixels of each picture, or why it cannot be read: files by several threads, in their order."""

@@ -4,22 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple, get_args
 
-from ...errors import DataError, SpecError
+from ...errors import DataError, SpecError, unknown_name
 from ..content import Content
 from ..dataset import Dataset
 from ..preparation import Table
+from ..registry import data_spec
 from ..sources import expand_user
 from .archive import unpacked
 from .array_files import array_file_content
+from .features_folder import features_content, is_features
 from .kinds import Kind, kind_of
 from .like import Like, preparation_of
+from .path_options import in_python, is_there
 from .picture_folder import picture_folder_content
 from .splitting import Shares, check_shares
-from .tables import frame_content, read_table
+from .tables import frame_content, is_table_text, read_table
 from .texts import read_texts, texts_content
 from .wording import readable
+
+TextsAs = Literal["words", "raw"]
+"""How texts are taken: as the words in them, or as they are."""
 
 
 def read(
@@ -29,6 +35,7 @@ def read(
     *,
     like: Like | None = None,
     size: int | tuple[int, int] | None = None,
+    texts: TextsAs = "words",
     seed: int = 0,
     name: str | None = None,
 ) -> Dataset:
@@ -39,9 +46,10 @@ def read(
     Parameters
     ----------
     path : path
-        A table (``.csv``, ``.tsv``, ``.parquet``); texts (``.jsonl``, or a table of one column of texts); arrays
-        (``.npz`` with x and y, or ``.npy`` beside one with the labels); a folder of pictures, ``CLASS/*.jpg``, or
-        ``train/CLASS/*.jpg`` with ``val`` and ``test`` beside it; or a ``.zip`` of one of these.
+        A table (``.csv``, ``.tsv``, ``.parquet``, or ``.txt`` with tabs, semicolons or bars); texts (``.jsonl``, or a
+        table of one column of texts); arrays (``.npz`` with x and y, or ``.npy`` beside one with the labels); a folder
+        of pictures, ``CLASS/*.jpg``, or ``train/CLASS/*.jpg`` with ``val`` and ``test`` beside it; or a ``.zip`` of one
+        of these.
     target : str, optional
         The column of a table, or field of a line, that holds the classes; by default the one that is called so, or the
         last one if it looks like it.
@@ -52,6 +60,8 @@ def read(
         Prepare the samples as those of this one were, with its class list, in place of learning anew from them.
     size : int or (int, int), optional
         Height and width that pictures are brought to; by default what most of them have, up to 64.
+    texts : {"words", "raw"}
+        Turn texts into the words that they hold, or keep them as they are, for a trunk that reads them.
     seed : int
         What the splits are drawn from.
     name : str, optional
@@ -71,13 +81,42 @@ def read(
     place = expand_user(path)
     if like is not None:
         preparation_of(like)
+    _check_spelling(path)
     named = readable(place.resolve().name or place) if kind_of(place) == "folder" else readable(place.stem)
     name = named if name is None else name
-    asked = {"target": target, "split": split, "size": size, "seed": seed}
-    content = _content(place, Wishes(target, split, like, size, seed, name))
+    if texts not in get_args(TextsAs):
+        raise unknown_name("way to take texts", texts, get_args(TextsAs))
+    asked = {
+        "target": target,
+        "split": split,
+        "size": size,
+        "texts": None if texts == "words" else texts,
+        "seed": seed,
+    }
+    content = _content(place, Wishes(target, split, like, size, texts == "raw", seed, name))
     options: dict[str, object] = {"file": readable(place.resolve().name)}
     options |= {option: value for option, value in asked.items() if value is not None}
     return Dataset.from_content(name, content, options)
+
+
+def _check_spelling(path: str | Path) -> None:
+    """Refuse what is no path, but would be understood on the command line or by `load`."""
+    text = str(path)
+    if is_there(text):
+        return
+    call = in_python(text)
+    if call is not None:
+        raise DataError(
+            f"there is no file or folder {text:.200}; options after a colon are for the command line, in Python write "
+            f"{call}"
+        )
+    try:
+        data_spec(text)
+    except SpecError:
+        return  # what there is instead is said where kinds of files are told
+    raise DataError(
+        f"there is no file or folder {text:.200}; the data set of that name is dovetail.load({text!r:.200})"
+    )
 
 
 class Wishes(NamedTuple):
@@ -87,6 +126,7 @@ class Wishes(NamedTuple):
     split: Sequence[float] | str | None
     like: Like | None
     size: int | tuple[int, int] | None
+    raw_texts: bool
     seed: int
     name: str
 
@@ -98,6 +138,10 @@ def _content(path: Path, wishes: Wishes) -> Content:
         with unpacked(path) as inside:
             content = _content(inside.place, wishes)
         return content._replace(notes=tuple(map(inside.named, content.notes)))
+    if kind == "texts" and is_table_text(path):
+        kind = "table"
+    if kind == "folder" and is_features(path):
+        return features_content(path)
     _check(path, kind, wishes)
     try:
         return _READERS[kind](path, wishes)
@@ -130,8 +174,9 @@ def _table(path: Path, wishes: Wishes) -> Content:
     prepared = None if wishes.like is None else preparation_of(wishes.like)
     frame = read_table(path, texts=prepared.level_names if isinstance(prepared, Table) else ())
     return frame_content(
-        frame, wishes.target, split=wishes.split, like=wishes.like, seed=wishes.seed, name=wishes.name
-    )
+        frame, wishes.target, split=wishes.split, like=wishes.like, raw_texts=wishes.raw_texts, seed=wishes.seed,
+        name=wishes.name,
+    )  # fmt: skip
 
 
 def _texts(path: Path, wishes: Wishes) -> Content:
@@ -147,6 +192,7 @@ def _texts(path: Path, wishes: Wishes) -> Content:
         split=_shares(wishes),
         splits=found.splits,
         like=wishes.like,
+        raw=wishes.raw_texts,
         seed=wishes.seed,
         name=wishes.name,
         notes=found.notes,

@@ -63,7 +63,7 @@ def take_rows(array: NDArray[Any], rows: NDArray[np.int64]) -> NDArray[Any]:
     [[4, 5], [0, 1]]
     """
     taken = empty_rows((len(rows), *array.shape[1:]), array.dtype)
-    for some in _chunks(len(rows), math.prod(array.shape[1:])):
+    for some in chunks(len(rows), math.prod(array.shape[1:])):
         taken[some] = array[rows[some]]
     return taken
 
@@ -74,12 +74,12 @@ def prepared_rows(preparation: Preparation, raw: Any) -> Tensor:
     if len(raw) * numbers * 4 <= MOST_IN_MEMORY:
         return preparation(raw)
     prepared = empty_rows((len(raw), *preparation.input_shape), np.float32)
-    for some in _chunks(len(raw), numbers):
+    for some in chunks(len(raw), numbers):
         prepared[some] = preparation(raw[some]).numpy()
     return torch.from_numpy(prepared)
 
 
-def _chunks(rows: int, numbers: int) -> Iterator[slice]:
+def chunks(rows: int, numbers: int) -> Iterator[slice]:
     """Yield all rows, some at a time, by how many numbers each has."""
     step = max(1, _AT_ONCE // max(numbers, 1))
     for start in range(0, rows, step):

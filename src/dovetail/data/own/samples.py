@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import IO, Any, NamedTuple
 
 import numpy as np
@@ -13,20 +14,25 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ...errors import DataError
-from ..preparation import Numbers, Pictures, Preparation, Table, Words
+from ..preparation import Numbers, Pictures, Preparation, Table, Texts, Words
 from ..preparation.table import as_frame
 from ..preparation.values import numbers, spelled
 from ..sources import expand_user
 from .archive import unpacked
 from .array_files import read_arrays
+from .csv_file import read_csv
+from .json_rows import holds_json, read_json_rows
 from .kinds import Kind, kind_of
 from .labels import class_labels
 from .picture_folder import list_pictures
+from .pictures import each_picture
 from .rows import empty_rows
-from .tables import read_table, target_column
+from .tables import is_table_text, read_table, target_column
+from .text_lines import TextLines
 from .texts import read_texts
 from .wording import listed, readable
 
+_JSON = (".json", ".jsonl")
 _MOST_IN_STREAM = 2**28
 """Bytes of a picture that comes from a stream."""
 
@@ -37,16 +43,19 @@ class Samples(NamedTuple):
     Attributes
     ----------
     raw : object
-        What to hand to ``predict``: a table, an array, a list of texts or of paths of pictures.
+        What to hand to ``predict``: a table, an array (also of pictures), a list of texts or of one picture.
     names : tuple of str
         What to call each in a list of answers: its file, or the number of its row, from 1.
     labels : tuple of str or None
         The class of each, where the source says so.
+    unread : dict of str to str
+        Pictures of a folder that cannot be read, and why; they are none of the samples.
     """
 
     raw: Any
     names: tuple[str, ...]
     labels: tuple[str, ...] | None = None
+    unread: Mapping[str, str] = MappingProxyType({})
 
 
 def read_samples(
@@ -57,9 +66,9 @@ def read_samples(
     Parameters
     ----------
     source : path or stream
-        The kinds of files that `read` takes, with labels or without; a text file with one text per line; one picture,
-        or a folder of them. A stream (such as ``sys.stdin.buffer``) holds a table as csv, texts as lines or JSON
-        lines, or one picture, by what the part was trained on.
+        The kinds of files that `read` takes, with labels or without; a text file with one text per line; rows as JSON
+        (see `read_json_rows`); one picture, or a folder of them. A stream (such as ``sys.stdin.buffer``) holds rows as
+        csv or JSON, texts as lines or JSON lines, or one picture, by what the part was trained on.
     preparation : Preparation or None
         The ``preparation`` of the part. Without one, samples are rows of numbers as the network takes them.
     target : str, optional
@@ -77,6 +86,8 @@ def read_samples(
     >>> read_samples(stream, Numbers(raw_shape=(2,))).raw.tolist()
     [[3.0, 4.0], [5.0, 6.0]]
     """
+    if preparation is not None:
+        preparation = preparation.reads
     if not isinstance(source, str | Path):
         samples = _of_stream(source, preparation, target)
     else:
@@ -84,9 +95,12 @@ def read_samples(
         kind = kind_of(path)
         if kind == "archive":
             with unpacked(path) as inside:
-                samples = _of_file(inside.place, kind_of(inside.place), preparation, target)
-                if isinstance(preparation, Pictures) and isinstance(samples.raw, list):
-                    samples = samples._replace(raw=_decoded(samples.raw, preparation))  # the files go away
+                try:
+                    samples = _of_file(inside.place, kind_of(inside.place), preparation, target)
+                except DataError as error:
+                    raise DataError(inside.named(str(error))) from error
+                unread = {name: inside.named(why) for name, why in samples.unread.items()}
+                samples = samples._replace(unread=MappingProxyType(unread))
         else:
             samples = _of_file(path, kind, preparation, target)
     if not samples.names:
@@ -95,15 +109,16 @@ def read_samples(
 
 
 def _of_file(path: Path, kind: Kind, preparation: Preparation | None, target: str | None) -> Samples:
-    if kind == "arrays" and not isinstance(preparation, Table | Words):
+    if kind == "arrays" and not isinstance(preparation, Table | Words | Texts):
         return _arrays(path)
     if isinstance(preparation, Pictures) and kind in ("picture", "folder"):
-        return _pictures(path, kind)
-    if isinstance(preparation, Words) and kind == "texts":
+        return _pictures(path, kind, preparation)
+    if isinstance(preparation, Words | Texts) and kind == "texts":
         return _texts(path)
-    if kind == "table" and not isinstance(preparation, Pictures):
-        frame = as_frame(read_table(path, texts=_texts_of(preparation)))
-        return _rows(frame, preparation, str(path), target)
+    takes_rows = not isinstance(preparation, Pictures | Words | Texts)
+    is_rows = takes_rows and (path.suffix.lower() in _JSON or is_table_text(path, commas=True))
+    if is_rows or (kind == "table" and not isinstance(preparation, Pictures)):
+        return _table(path, preparation, target)
     wanted = "rows of numbers" if preparation is None else preparation.describe()
     holds = {
         "texts": "texts",
@@ -121,11 +136,10 @@ def _texts_of(preparation: Preparation | None) -> Collection[str]:
 
 
 def _of_stream(stream: IO[Any], preparation: Preparation | None, target: str | None) -> Samples:
-    if isinstance(preparation, Words):
+    if isinstance(preparation, Words | Texts):
         return _texts(stream)
     if not isinstance(preparation, Pictures):
-        frame = as_frame(read_table(stream, texts=_texts_of(preparation)))
-        return _rows(frame, preparation, "the input", target)
+        return _table(stream, preparation, target)
     content = stream.read(_MOST_IN_STREAM + 1)
     if len(content) > _MOST_IN_STREAM:
         raise DataError(f"the input has more than {_MOST_IN_STREAM:,} bytes, more than a picture has")
@@ -134,9 +148,24 @@ def _of_stream(stream: IO[Any], preparation: Preparation | None, target: str | N
     return Samples([io.BytesIO(content)], ("1",))
 
 
+def _table(source: Path | IO[Any], preparation: Preparation | None, target: str | None) -> Samples:
+    """Return the rows of a file, or of a stream: JSON if it begins so, else csv."""
+    ending = source.suffix.lower() if isinstance(source, Path) else ""
+    if ending == ".parquet":
+        return _rows(as_frame(read_table(source)), preparation, str(source), target)
+    with TextLines(source) as lines:
+        if ending in _JSON or (not ending and holds_json(lines)):
+            rows = read_json_rows(lines, preparation)
+            if isinstance(rows, np.ndarray):
+                return Samples(_shaped(rows, preparation), _numbered(len(rows)))
+        else:
+            rows = read_csv(lines, "\t" if ending == ".tsv" else None, texts=_texts_of(preparation))
+        return _rows(as_frame(rows), preparation, lines.name, target)
+
+
 def _rows(frame: pd.DataFrame, preparation: Preparation | None, name: str, target: str | None) -> Samples:
     """Return the rows of a table, and the class of each if one of the columns is none of the samples."""
-    if isinstance(preparation, Words):
+    if isinstance(preparation, Words | Texts):
         labels = _column_of_labels(frame, target) if frame.shape[1] > 1 else None
         others = frame.columns.drop(labels or [])
         if len(others) != 1:
@@ -155,9 +184,12 @@ def _rows(frame: pd.DataFrame, preparation: Preparation | None, name: str, targe
         if columns
         else np.zeros((len(frame), 0))
     )
-    if isinstance(preparation, Numbers):
-        raw = raw.reshape(len(frame), *preparation.raw_shape)
-    return Samples(raw, _numbered(len(frame)), _labels(frame, labels))
+    return Samples(_shaped(raw, preparation), _numbered(len(frame)), _labels(frame, labels))
+
+
+def _shaped(rows: NDArray[np.float64], preparation: Preparation | None) -> NDArray[np.float64]:
+    """Return rows of numbers as samples of the shape that a part takes."""
+    return rows.reshape(len(rows), *preparation.raw_shape) if isinstance(preparation, Numbers) else rows
 
 
 def _columns_of_numbers(
@@ -233,20 +265,28 @@ def _arrays(path: Path) -> Samples:
     return Samples(x, _numbered(len(x)), labels)
 
 
-def _pictures(path: Path, kind: Kind) -> Samples:
+def _pictures(path: Path, kind: Kind, preparation: Pictures) -> Samples:
+    """Return one picture, or those of a folder that can be read."""
     if kind == "picture":
-        return Samples([path], (readable(path.name),))
+        return Samples(np.moveaxis(preparation.resized(path), 0, 2)[None], (readable(path.name),))
     found = list_pictures(path)
-    names = tuple(readable(file.relative_to(path)) for file in found.paths)
-    return Samples(found.paths, names, None if found.labels is None else tuple(found.labels))
-
-
-def _decoded(paths: Sequence[Path], preparation: Pictures) -> NDArray[np.uint8]:
-    """Return pictures as an array ``[pictures, height, width, channels]``."""
-    pixels = empty_rows((len(paths), *preparation.size, preparation.channels), np.uint8)
-    for number, path in enumerate(paths):
-        pixels[number] = np.moveaxis(preparation.resized(path), 0, 2)
-    return pixels
+    count = len(found.paths)
+    pixels = empty_rows((count, *preparation.size, preparation.channels), np.uint8)
+    kept: list[int] = []
+    unread: dict[str, str] = {}
+    names = [readable(file.relative_to(path)) for file in found.paths]
+    for row, picture in enumerate(each_picture(found.paths, np.arange(count), preparation, path.name)):
+        if isinstance(picture, DataError):
+            unread[names[row]] = readable(picture)
+        else:
+            pixels[len(kept)] = np.moveaxis(picture, 0, 2)
+            kept.append(row)
+    if not kept:
+        raise DataError(
+            f"none of {count:,} pictures in {path} can be read; the first one: {unread[names[0]]}"
+        )
+    labels = None if found.labels is None else tuple(found.labels[row] for row in kept)
+    return Samples(pixels[: len(kept)], tuple(names[row] for row in kept), labels, MappingProxyType(unread))
 
 
 def _numbered(count: int) -> tuple[str, ...]:

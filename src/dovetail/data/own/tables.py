@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 
 from ...errors import DataError, unknown_name
 from ..content import Content
-from ..preparation import Numbers, Preparation, Table, Words
+from ..preparation import Numbers, Preparation, Table, Texts, Words
 from ..preparation.column import PROSE, Column, Unused, is_prose
 from ..preparation.table import as_frame, decided_columns
 from ..preparation.values import distinct, numbers, row_name
 from ..split import Split
 from .column_facts import column_facts
-from .csv_file import read_csv
+from .csv_file import looks_like_table, read_csv
 from .labels import MOST_CLASSES, Labels, class_labels
 from .like import Like, ids_like, preparation_of
 from .missing import labelled
@@ -46,7 +46,7 @@ _MOST_WHOLE_CLASSES = 20
 def read_table(
     source: str | Path | IO[Any], *, tabs: bool = False, texts: Collection[str] = ()
 ) -> pd.DataFrame:
-    r"""Return the table in a file: ``.csv`` (commas, semicolons or tabs), ``.tsv`` or ``.parquet``.
+    r"""Return the table in a file: ``.csv`` or ``.txt`` (commas, semicolons, tabs or bars), ``.tsv`` or ``.parquet``.
 
     Nothing is guessed that would lose what is written. Columns of numbers hold numbers, every other one holds texts: of
     "007" the zeros stay, "NA" and "true" stay texts. Only among numbers do "NA", "?" and their like stand for missing
@@ -80,16 +80,28 @@ def read_table(
         return read_csv(lines, "\t" if tabs or ending == ".tsv" else None, texts=texts)
 
 
+def is_table_text(path: Path, *, commas: bool = False) -> bool:
+    """Return whether a ``.txt`` file looks like a table: with tabs, semicolons or bars, if asked with commas too.
+
+    Sentences have commas, so a file of them could pass for a table.
+    """
+    if path.suffix.lower() != ".txt":
+        return False
+    with TextLines(path) as lines:
+        return looks_like_table(lines, commas=commas)
+
+
 def frame_content(
     frame: pd.DataFrame,
     target: str | None = None,
     *,
     split: Sequence[float] | str | None = None,
     like: Like | None = None,
+    raw_texts: bool = False,
     seed: int = 0,
     name: str = "table",
 ) -> Content:
-    """Return what `Dataset.from_frame` holds.
+    """Return what `Dataset.from_frame` holds; with ``raw_texts``, a table of texts as they are.
 
     Rows without a class are left out and counted. Splits are those that a column says: the one that ``split`` names, or
     one called "split" that holds nothing but names of splits. A table whose only input column is of texts gives what
@@ -107,13 +119,13 @@ def frame_content(
         columns = decided_columns(rows.inputs, places[0])
         text = _only_text(columns)
         if text is not None:
-            return _of_texts(rows, text, given, like, seed, name)
+            return _of_texts(rows, text, given, like, raw_texts, seed, name)
         preparation = table = Table.of(columns)
         notes += table.notes
     else:
         preparation = preparation_of(like)
-        if isinstance(preparation, Words):
-            return _of_texts(rows, _texts_among(rows.inputs), given, like, seed, name)
+        if isinstance(preparation, Words | Texts):
+            return _of_texts(rows, _texts_among(rows.inputs), given, like, raw_texts, seed, name)
     raw = rows.inputs if isinstance(preparation, Table) else _numbers(rows.inputs, preparation, name)
     made: dict[int, Split] = {}
     for some in places:
@@ -257,7 +269,13 @@ def _split_name(number: int) -> str:
 
 
 def _of_texts(
-    rows: _Rows, column: str, split: Sequence[float] | None, like: Like | None, seed: int, name: str
+    rows: _Rows,
+    column: str,
+    split: Sequence[float] | None,
+    like: Like | None,
+    raw: bool,
+    seed: int,
+    name: str,
 ) -> Content:
     """Return what a table holds of which one column is texts."""
     official = rows.official
@@ -267,6 +285,7 @@ def _of_texts(
         split=split,
         splits=None if official is None else [_split_name(number) for number in official.tolist()],
         like=like,
+        raw=raw,
         seed=seed,
         name=name,
     )

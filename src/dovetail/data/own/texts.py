@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -14,8 +13,10 @@ from numpy.typing import NDArray
 
 from ...errors import DataError
 from ..content import Content
+from ..preparation import Texts as RawTexts
 from ..preparation import Words
 from ..split import Split
+from .json_text import parsed, whole_text
 from .labels import Labels, class_labels
 from .like import Like, ids_like, preparation_of
 from .missing import labelled
@@ -24,9 +25,6 @@ from .rows import prepared_rows
 from .text_items import TextItems, Texts
 from .text_lines import TextLines
 from .wording import listed
-
-_MOST_JSON = 2**27
-"""Characters of a ``.json`` file, which is read at once and takes many times as much."""
 
 
 def read_texts(source: str | Path | IO[Any], target: str | None = None) -> Texts:
@@ -60,14 +58,15 @@ def read_texts(source: str | Path | IO[Any], target: str | None = None) -> Texts
     with TextLines(source) as lines:
         items = TextItems(lines.name, target)
         if ending == ".json":
-            items.add_all(_whole(lines))
+            whole = whole_text(lines, "write it as .jsonl, a text in each line")
+            items.add_all(parsed(whole, lines.name))
         else:
             for number, line in enumerate(lines, 1):
                 text = line.strip()
                 if text:
                     as_json = ending == ".jsonl" or (ending != ".txt" and text[0] in "{[")
                     where = f"line {number:,}"
-                    items.add(_parsed(text, f"{lines.name}: {where}") if as_json else text, where)
+                    items.add(parsed(text, f"{lines.name}: {where}") if as_json else text, where)
         return items.texts()
 
 
@@ -78,11 +77,12 @@ def texts_content(
     split: Sequence[float] | None = None,
     splits: Sequence[str] | None = None,
     like: Like | None = None,
+    raw: bool = False,
     seed: int = 0,
     name: str = "texts",
     notes: tuple[str, ...] = (),
 ) -> Content:
-    """Return texts with a class each as a data set of their words.
+    """Return texts with a class each as a data set of their words, or of the texts as they are.
 
     Texts without a class, and those that are missing, are left out and counted.
 
@@ -98,6 +98,8 @@ def texts_content(
         The official split of each text, ``"train"``, ``"val"`` or ``"test"``.
     like : Dataset, Specialist or Composite, optional
         Prepare texts as those of this one were, with its class list.
+    raw : bool
+        Keep texts as they are, for a trunk.
     seed : int
         What splits are drawn from.
     name : str
@@ -117,15 +119,18 @@ def texts_content(
     found = class_labels(own) if like is None else Labels(ids_like(own, like), like.classes)
     official = None if splits is None else _official([splits[place] for place in there], name)
     places, drawn = three_rows(found.ids, official, shares=split, seed=seed, name=name)
-    if like is None:
-        preparation = Words.fitted([chosen[place] for place in places[0]], found.ids[places[0]])
+    preparation: Words | RawTexts
+    if like is not None:
+        preparation = _preparation_of(like, name)
+    elif raw:
+        preparation = RawTexts.fitted([chosen[place] for place in places[0]])
     else:
-        preparation = _words_of(like, name)
+        preparation = Words.fitted([chosen[place] for place in places[0]], found.ids[places[0]])
     made: dict[int, Split] = {}
     for some in places:
         if id(some) not in made:  # a split may stand in for another
-            raw = [chosen[place] for place in some]
-            made[id(some)] = Split(prepared_rows(preparation, raw), torch.from_numpy(found.ids[some]))
+            own_texts = [chosen[place] for place in some]
+            made[id(some)] = Split(prepared_rows(preparation, own_texts), torch.from_numpy(found.ids[some]))
     return Content(
         [made[id(some)] for some in places],
         found.classes,
@@ -133,29 +138,6 @@ def texts_content(
         preparation,
         (*notes, *more, *found.notes, *drawn),
     )
-
-
-def _whole(lines: TextLines) -> Any:
-    """Return the value in a ``.json`` file."""
-    return _parsed("".join(_up_to(lines, _MOST_JSON)), lines.name)
-
-
-def _up_to(lines: TextLines, most: int) -> Iterator[str]:
-    length = 0
-    for line in lines:
-        length += len(line)
-        if length > most:
-            raise DataError(
-                f"{lines.name} has more than {most:,} characters; write it as .jsonl, a text in each line"
-            )
-        yield line
-
-
-def _parsed(text: str, where: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:  # a ValueError for numbers of thousands of digits, too
-        raise DataError(f"{where} is no JSON ({error})") from None
 
 
 def _there(
@@ -194,8 +176,8 @@ def _official(splits: list[str], name: str) -> NDArray[np.int64]:
     return np.array(numbers, dtype=np.int64)
 
 
-def _words_of(like: Like, name: str) -> Words:
+def _preparation_of(like: Like, name: str) -> Words | RawTexts:
     preparation = preparation_of(like)
-    if not isinstance(preparation, Words):
+    if not isinstance(preparation, Words | RawTexts):
         raise DataError(f"{name}: these are texts, and it takes something else: {preparation.describe()}")
     return preparation

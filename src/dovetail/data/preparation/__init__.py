@@ -1,7 +1,8 @@
 """What turns raw samples into the numbers a network sees, kept with the data and in every file made from it.
 
-One file each for `Numbers` (arrays), `Table`, `Words` (texts) and `Pictures`, and what they share in `base`; `column`
-and `values` are what a `Table` is made of. `read_preparation` takes one from a file.
+One file each for `Numbers` (arrays), `Table`, `Words` (what texts hold), `Texts` (as they are), `Pictures` and
+`Features` (of a trunk), and what they share in `base`; `column` and `values` are what a `Table` is made of.
+`read_preparation` takes one from a file.
 """
 
 from __future__ import annotations
@@ -12,17 +13,31 @@ from pydantic import TypeAdapter, ValidationError
 
 from ...errors import FileFormatError
 from .base import Preparation
+from .features import Features
 from .numbers import Numbers, Scale
 from .pictures import Pictures
 from .table import Table
+from .texts import Texts
 from .words import Words
 
-__all__ = ["Numbers", "Pictures", "Preparation", "Scale", "Table", "Words", "read_preparation"]
+__all__ = [
+    "Features",
+    "Numbers",
+    "Pictures",
+    "Preparation",
+    "Scale",
+    "Table",
+    "Texts",
+    "Words",
+    "read_preparation",
+]
 
 _KINDS: dict[str, type[Preparation]] = {
+    "features": Features,
     "numbers": Numbers,
     "pictures": Pictures,
     "table": Table,
+    "texts": Texts,
     "words": Words,
 }
 

@@ -62,6 +62,11 @@ class Preparation(BaseModel, ABC):
     def feature_names(self) -> tuple[str, ...]:
         """What each number of a sample stands for; empty where they have no names, as in pictures."""
 
+    @property
+    def reads(self) -> Preparation | None:
+        """What raw samples are like; None where they are the numbers that a known data set holds."""
+        return self
+
     @abstractmethod
     def __call__(self, raw: object) -> Tensor:
         """Return raw samples as a network sees them, float32 ``[samples, *input_shape]``.
@@ -78,6 +83,11 @@ class Preparation(BaseModel, ABC):
 
     def layer(self) -> nn.Module | None:
         """Return a layer that does the same with a batch of raw numbers; None where raw samples are no tensors."""
+        return None
+
+    @property
+    def layer_shape(self) -> tuple[int, ...] | None:
+        """Shape of a sample as `layer` takes it; None without one."""
         return None
 
     @cached_property

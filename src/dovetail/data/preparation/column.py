@@ -72,7 +72,7 @@ class _Measured(_Column):
         shift, scale = float(filled.mean()), float(filled.std())
         # A sum of equal numbers is off by rounding, so a constant has a spread of almost 0.
         if not scale > 1e-12 * abs(shift):
-            return Unused(name=name, why=_CONSTANT)
+            return Unused(name=name, why=CONSTANT)
         return cls(name=name, fill=fill, shift=shift, scale=scale, blanks=blanks)
 
     @staticmethod
@@ -142,7 +142,7 @@ class Truth(_Column):
         if not len(present):
             return Unused(name=name, why="all values are missing")
         if present.min() == present.max():
-            return Unused(name=name, why=_CONSTANT)
+            return Unused(name=name, why=CONSTANT)
         return cls(name=name, fill=1 if present.mean() > 0.5 else 0)
 
     def write(self, column: pd.Series[Any], out: Features) -> None:
@@ -188,7 +188,7 @@ class Levels(_Column):
         if not counts:
             return Unused(name=name, why="all values are missing")
         if len(counts) == 1 and not missing:
-            return Unused(name=name, why=_CONSTANT)
+            return Unused(name=name, why=CONSTANT)
         if max(map(len, counts)) > MOST_CHARACTERS or is_prose(counts, present):
             return Unused(name=name, why=PROSE)
         if len(counts) > 0.9 * present and present > _FEW:
@@ -236,7 +236,7 @@ class Unused(_Column):
 Column = Annotated[Number | Date | Truth | Levels | Unused, Field(discriminator="kind")]
 """One of the kinds, told apart by their field ``kind``."""
 
-_CONSTANT = "the value is always the same"
+CONSTANT = "the value is always the same"
 PROSE = "texts are read only where they are the only column beside the classes"
 """Why columns of sentences are left out."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -13,9 +14,12 @@ from torch import Tensor, nn
 
 from ...errors import DataError
 from .base import MOST_FEATURES, Floats, Preparation, Scales, Shape
+from .not_samples import refuse_data_set
 
 Scale = Literal["auto", "standard", "unit", "none"]
 """How numbers are scaled; see `Numbers.fitted`."""
+
+_LARGEST = float(np.finfo(np.float32).max)
 
 _AT_ONCE = 2**24
 """Numbers that statistics are taken of at a time: an array may be a file larger than memory."""
@@ -115,7 +119,10 @@ class Numbers(Preparation):
         x = torch.from_numpy(np.ascontiguousarray(self._arranged(samples), dtype=np.float32))
         x = (x - self._along(self.shift)) / self._along(self.scale)
         if len(x) and not all(math.isfinite(extreme) for extreme in x.aminmax()):
-            raise DataError(_not_finite(x))
+            check_finite([samples], self.names)
+            raise DataError(
+                "numbers are too large for float32 once they are scaled; are these samples like those before?"
+            )
         return x
 
     def describe(self) -> str:
@@ -130,6 +137,11 @@ class Numbers(Preparation):
     def layer(self) -> nn.Module:
         """Return a layer that does the same with a batch of raw numbers."""
         return _Scaling(self)
+
+    @property
+    def layer_shape(self) -> tuple[int, ...]:
+        """Shape of a raw sample."""
+        return self.raw_shape
 
     def _arranged(self, samples: NDArray[Any]) -> NDArray[Any]:
         samples = np.moveaxis(samples, 3, 1) if self.channels_last else samples
@@ -171,6 +183,7 @@ def as_array(samples: object) -> NDArray[Any]:
     >>> as_array([[1, 2], [3, 4]]).shape
     (2, 2)
     """
+    refuse_data_set(samples)
     if isinstance(samples, Tensor):
         samples = samples.detach().cpu().numpy()
     if hasattr(samples, "tocsr"):
@@ -207,15 +220,58 @@ def _moments(samples: NDArray[Any]) -> tuple[tuple[float, ...], tuple[float, ...
     middle = mean.reshape(-1, *[1] * (samples.ndim - 2))
     spread = np.sqrt(np.asarray(sum(np.square(chunk - middle).sum(axes) for chunk in chunks)) / count)
     if not (np.isfinite(mean).all() and np.isfinite(spread).all()):
-        raise DataError(_not_finite(torch.from_numpy(samples.astype(np.float64, copy=False))))
+        check_finite([samples])
+        raise DataError(
+            "numbers are too large to take mean and variance of; scale them first, or write scale='none'"
+        )
     # A sum of equal numbers is off by rounding, so a constant has a spread of almost 0.
     spread[spread <= 1e-12 * np.maximum(np.abs(mean), 1e-300)] = 1.0
     return tuple(mean.tolist()), tuple(spread.tolist())
 
 
-def _not_finite(x: Tensor) -> str:
-    bad = int((~torch.isfinite(x)).flatten(1).any(1).sum())
-    return (
-        f"{bad:,} of {len(x):,} samples hold NaN, infinity, or numbers too large for float32; leave them out, or fill "
-        "them (Dataset.from_frame fills with medians)"
+def check_finite(arrays: Sequence[NDArray[Any]], names: Sequence[str] = ()) -> None:
+    """Refuse samples that hold what float32 does not, counting all of them and naming the first place.
+
+    Parameters
+    ----------
+    arrays : sequence of array
+        Samples of one split, or of several.
+    names : sequence of str
+        Names of the features, if they have any.
+
+    Raises
+    ------
+    DataError
+        When there is such a sample.
+
+    Examples
+    --------
+    >>> check_finite([np.array([[1.0, 2.0], [3.0, np.nan]])], ["width", "height"])  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    dovetail.errors.DataError: 1 of 2 samples hold NaN, ... the first in row 1, column 1 ('height'), counted from 0; ...
+    """
+    bad = 0
+    first: tuple[int, ...] = ()
+    begun = 0  # rows of the arrays before
+    for array in arrays:
+        if array.dtype.kind == "f":
+            rows = max(1, _AT_ONCE // max(1, math.prod(array.shape[1:])))
+            for start in range(0, len(array), rows):
+                some = array[start : start + rows]
+                odd = ~(np.isfinite(some) if some.itemsize <= 4 else np.abs(some) <= _LARGEST)
+                if odd.any():
+                    if not bad:
+                        first = tuple(np.argwhere(odd)[0].tolist())
+                        first = (first[0] + start + begun, *first[1:])
+                    bad += int(odd.reshape(len(odd), -1).any(1).sum())
+        begun += len(array)
+    if not bad:
+        return
+    row, *place = first
+    column = f"column {place[0]}" if len(place) == 1 else f"place {tuple(place)}"
+    called = f" ({names[place[0]]!r:.80})" if len(place) == 1 and names else ""
+    raise DataError(
+        f"{bad:,} of {sum(map(len, arrays)):,} samples hold NaN, infinity, or numbers too large for float32, the first "
+        f"in row {row}, {column}{called}, counted from 0; leave them out, or fill them (Dataset.from_frame fills with "
+        "medians)"
     )

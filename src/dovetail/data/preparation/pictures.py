@@ -15,6 +15,7 @@ from torch import Tensor
 
 from ...errors import DataError
 from .base import Floats, Preparation, Scales
+from .not_samples import refuse_data_set
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -91,6 +92,7 @@ class Pictures(Preparation):
             if pictures.shape[1:] == (*self.size, self.channels):  # nothing to resize, so all at once
                 return self.scaled(np.moveaxis(pictures, 3, 1))
             raw = list(pictures)
+        refuse_data_set(raw)
         several = raw if isinstance(raw, Sequence) and not isinstance(raw, str | bytes) else [raw]
         done = np.empty((len(several), *self.input_shape), np.uint8)
         for number, picture in enumerate(several):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from decimal import Decimal, InvalidOperation
 from typing import Annotated, Any, Literal, Self, cast
 
 import numpy as np
@@ -15,7 +16,8 @@ from torch import Tensor
 
 from ...errors import DataError
 from .base import MOST_FEATURES, Preparation
-from .column import MOST_CHARACTERS, MOST_LEVELS, Column, Date, Levels, Number, Truth, Unused
+from .column import CONSTANT, MOST_CHARACTERS, MOST_LEVELS, Column, Date, Levels, Number, Truth, Unused
+from .not_samples import refuse_data_set
 from .values import (
     as_days,
     as_numbers,
@@ -33,6 +35,9 @@ _MOST_ODD = 0.1
 
 _FEWEST_COUNTED = 10
 """Rows that a column has to count before it is taken for one that only counts them."""
+
+_WHOLE_BELOW = 2**53
+"""From here on float64 does not hold every whole number."""
 
 _ROW_NAMES = frozenset({"id", "index", "row", "rowid", "uid", "unnamed: 0"})
 
@@ -253,7 +258,32 @@ def _number(
     values = numbers(column, odd)
     if _counts_rows(name, column, values):
         return Unused(name=name, why="it only numbers the rows")
-    return Number.fitted(name, values[chosen], odd)
+    found = Number.fitted(name, values[chosen], odd)
+    if isinstance(found, Unused) and found.why == CONSTANT:
+        return Unused(name=name, why=_why_constant(column.iloc[chosen], values[chosen]))
+    return found
+
+
+def _why_constant(column: pd.Series[Any], values: NDArray[np.float64]) -> str:
+    """Return why numbers that are all about the same are left out: numbers of 18 digits may well be written apart."""
+    there = ~np.isnan(values)
+    column, values = column[there], values[there]
+    if values.min() < values.max() or _written_apart(column):
+        return "its values differ too little for their size to be told apart as numbers"
+    if column.dtype.kind == "f" and abs(values[0]) >= _WHOLE_BELOW:
+        return "its values are too large to be told apart as numbers, if they differ"
+    return CONSTANT
+
+
+def _written_apart(column: pd.Series[Any]) -> bool:
+    """Return whether there are different numbers, however near to each other, in a column of nothing but numbers."""
+    values = distinct(column)[1]
+    if column.dtype.kind != "O":
+        return len(values) > 1
+    try:
+        return len({Decimal(spelled(value)) for value in values}) > 1
+    except InvalidOperation:  # truth values, fractions
+        return False
 
 
 def _odd(values: Sequence[Any], counts: NDArray[np.intp], read: _Read) -> tuple[str, ...] | None:
@@ -285,6 +315,7 @@ def _counts_rows(name: str, column: pd.Series[Any], values: NDArray[np.float64])
 def _frame(raw: object) -> pd.DataFrame:
     if isinstance(raw, pd.DataFrame):
         return raw
+    refuse_data_set(raw)
     rows = isinstance(raw, list | tuple) and all(isinstance(row, Mapping) for row in raw)
     if not rows and not isinstance(raw, Mapping):
         raise DataError(

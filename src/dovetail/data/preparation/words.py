@@ -16,6 +16,7 @@ from torch import Tensor
 
 from ...errors import DataError
 from .base import MOST_FEATURES, Preparation
+from .not_samples import refuse_data_set
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -194,6 +195,7 @@ def as_texts(raw: object) -> list[str]:
     DataError
         For anything else, naming the place.
     """
+    refuse_data_set(raw)
     if isinstance(raw, str | bytes) or not (isinstance(raw, Sequence) or hasattr(raw, "tolist")):
         hint = "; a single text is [text]" if isinstance(raw, str) else ""
         raise DataError(f"texts are a list of texts, not {type(raw).__name__}{hint}")

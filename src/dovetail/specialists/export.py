@@ -1,0 +1,188 @@
+"""Exports: a part as a file for other programs, ONNX or torch.export, checked against the part itself."""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from collections.abc import Callable
+from contextlib import redirect_stdout
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor, nn
+
+from ..data.preparation import Features, Texts
+from ..errors import DovetailError, SpecError
+from ..importing import failed
+from ..io.write import check_folder, write_whole
+
+if TYPE_CHECKING:
+    from ..data.preparation.features import FrozenTrunk
+    from .part import Part
+
+ENDINGS = (".onnx", ".pt2")
+
+_MOST_DIFFERENT = 1e-5
+"""Between the outputs of a part and those of its export, as a share of the largest output or of 1."""
+_TRIED = 3
+"""Samples that both are asked for, another number than they were recorded with."""
+
+
+@dataclass(frozen=True)
+class Export:
+    """A file for other programs.
+
+    Attributes
+    ----------
+    path : Path
+        The file.
+    inputs : tuple of int
+        Shape of a sample as it takes it, float32; any number of samples at a time.
+    outputs : tuple of str
+        The class of each output.
+    difference : float
+        The largest difference to the part's own outputs that was found on random samples.
+    """
+
+    path: Path
+    inputs: tuple[int, ...]
+    outputs: tuple[str, ...]
+    difference: float
+
+    def __str__(self) -> str:
+        shape = ", ".join(map(str, self.inputs))
+        return (
+            f"{self.path}: takes float32 [samples, {shape}], gives logits of {len(self.outputs)} classes; differs from "
+            f"the part by at most {self.difference:.1e} (computed just now)"
+        )
+
+
+def export(
+    part: Part,
+    path: str | Path,
+    *,
+    trunk: FrozenTrunk | None = None,
+    known_only: bool = True,
+    raw: bool = True,
+) -> Export:
+    """Write a part as a file for other programs, and check that the file does the same.
+
+    Parameters
+    ----------
+    part : Specialist or Composite
+        The part.
+    path : path
+        ``.onnx``, or ``.pt2`` for `torch.export.load`.
+    trunk, known_only, raw
+        As for `Part.module`; raw samples are taken where they are numbers.
+
+    Raises
+    ------
+    DovetailError
+        When it cannot be written, or when what was written gives other outputs.
+
+    Examples
+    --------
+    >>> import tempfile, dovetail as dt
+    >>> (three,) = dt.train_specialists(dt.load("digits"), "mlp:16", [3], epochs=1, progress=False)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     export(three, f"{folder}/three.pt2").outputs
+    ('3',)
+    """
+    path = Path(path)
+    if path.suffix.lower() not in ENDINGS:
+        raise SpecError(f"an export is a file {' or '.join(ENDINGS)}, by its ending; got {path.name!r:.80}")
+    check_folder(path)
+    if trunk is not None:
+        part = part.with_trunk(trunk)
+    preparation = part.preparation
+    if isinstance(preparation, Features) and isinstance(preparation.before, Texts) and raw:
+        raise SpecError(
+            f"{part!r} reads texts, and no such file can; leave raw out (--prepared), and the file takes features"
+        )
+    takes_raw = raw and preparation is not None and preparation.layer_shape is not None
+    shape = part.blueprint.input_shape
+    if takes_raw and preparation is not None and preparation.layer_shape is not None:
+        shape = preparation.layer_shape
+    network = part.module(known_only=known_only, raw=takes_raw).requires_grad_(False)
+    # With a single sample in it, the number of samples would be taken for fixed.
+    example = torch.rand(2, *shape)
+    write = _write_onnx if path.suffix.lower() == ".onnx" else _write_torch
+    names = part.known if known_only else part.classes
+    run: list[Callable[[Tensor], Tensor]] = []
+    try:
+        write_whole(path, lambda temporary: run.append(write(network, example, temporary, names)))
+        given = torch.rand(_TRIED, *shape)
+        with torch.no_grad():
+            wanted = network(given)
+        found = run[0](given)
+    except DovetailError:
+        raise
+    except Exception as error:
+        raise failed(f"exporting to {path.name}", error) from error
+    difference = float((found - wanted).abs().max())
+    if not difference <= _MOST_DIFFERENT * max(1.0, float(wanted.abs().max())):
+        path.unlink(missing_ok=True)
+        raise DovetailError(
+            f"the file gave outputs that differ by {difference:.2g} from those of the part, so it was not kept; some "
+            "layer of the network is exported as another one"
+        )
+    return Export(path, shape, tuple(names), difference)
+
+
+def _write_torch(
+    network: nn.Module, example: Tensor, path: Path, names: tuple[str, ...]
+) -> Callable[[Tensor], Tensor]:
+    program = torch.export.export(network, (example,), dynamic_shapes=({0: torch.export.Dim.AUTO},))
+    with path.open("wb") as file:
+        torch.export.save(program, file, extra_files={"classes": "\n".join(names)})
+    with path.open("rb") as file:
+        module: nn.Module = torch.export.load(file).module()
+    return lambda x: torch.as_tensor(module(x))
+
+
+def _write_onnx(
+    network: nn.Module, example: Tensor, path: Path, names: tuple[str, ...]
+) -> Callable[[Tensor], Tensor]:
+    onnx, runtime = _library("onnx"), _library("onnxruntime")
+    _library("onnxscript")
+    with warnings.catch_warnings(), redirect_stdout(StringIO()), _quiet("torch.onnx"), _quiet("onnxscript"):
+        warnings.simplefilter("ignore")
+        program = torch.onnx.export(
+            network, (example,), input_names=["samples"], output_names=["logits"],
+            dynamic_shapes=({0: torch.export.Dim.DYNAMIC},), dynamo=True, verbose=False,
+        )  # fmt: skip
+    assert program is not None
+    model = program.model_proto
+    onnx.helper.set_model_props(model, {"classes": "\n".join(names)})
+    path.write_bytes(model.SerializeToString())
+    session = runtime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    return lambda x: torch.from_numpy(session.run(None, {"samples": x.numpy()})[0])
+
+
+class _quiet:  # noqa: N801 (reads like a function)
+    """Lets a logger say nothing but errors inside of a ``with``."""
+
+    def __init__(self, name: str) -> None:
+        self._logger = logging.getLogger(name)
+        self._level = self._logger.level
+
+    def __enter__(self) -> None:
+        self._logger.setLevel(logging.ERROR)
+
+    def __exit__(self, *reason: object) -> None:
+        self._logger.setLevel(self._level)
+
+
+def _library(name: str) -> Any:
+    import importlib
+
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        raise DovetailError(
+            f"exporting to ONNX needs {name}, which is not installed: pip install 'dovetail[onnx]'; or export to .pt2"
+        ) from None

@@ -1,0 +1,149 @@
+"""Cuts: where a network ends early, and what it gives there."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from ..errors import ShapeError, SpecError
+from .takes import is_sentence_transformer
+
+BEFORE = "before "
+"""In front of the name of a module whose input is what counts, not its output."""
+OUTPUT = "output"
+"""The end of the whole network."""
+
+_NAMED_OUTPUTS = ("sentence_embedding", "last_hidden_state", "logits")
+"""What to take of outputs with several tensors, first come first served."""
+
+
+class _Reached(Exception):  # noqa: N818 (no error: it ends a network early)
+    """What a network gave at its cut."""
+
+    def __init__(self, value: object) -> None:
+        super().__init__()
+        self.value = value
+
+
+def usual_cut(network: nn.Module) -> str:
+    """Return where a network is cut if nobody says where: before its last layer, if that is dense or a convolution.
+
+    Networks without such a layer at their end have no head to leave out, and are taken whole. Sentence transformers
+    are, too: what they give is what one wants of them.
+
+    Examples
+    --------
+    >>> usual_cut(nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 1), nn.Softmax(1)))
+    'before 2'
+    """
+    if is_sentence_transformer(network):
+        return OUTPUT
+    leaves = [
+        (name, module)
+        for name, module in network.named_modules()
+        if name and any(True for _ in module.parameters(recurse=False))
+    ]
+    if leaves:
+        name, last = leaves[-1]
+        if isinstance(last, nn.Linear | nn.Conv1d | nn.Conv2d | nn.Conv3d):
+            return f"{BEFORE}{name}"
+    return OUTPUT
+
+
+class Cut:
+    """The place where a network ends from now on, whenever it is run by `run`.
+
+    Attributes
+    ----------
+    where : str
+        The name of a module, after which it ends; ``"before NAME"``; or ``"output"``.
+    stops : bool
+        Whether what comes after it is left out. Programs that record what is computed (``torch.export``) cannot follow
+        that; they leave out by themselves what is not needed.
+
+    Raises
+    ------
+    SpecError
+        When the network has no module of this name.
+
+    Examples
+    --------
+    >>> network = nn.Sequential(nn.Flatten(), nn.Linear(4, 2))
+    >>> Cut(network, "before 1").run(network, (torch.ones(3, 2, 2),), {}).shape
+    torch.Size([3, 4])
+    """
+
+    def __init__(self, network: nn.Module, where: str) -> None:
+        self.where = where
+        self.stops = True
+        self._value: object = None
+        if where == OUTPUT:
+            return
+        name = where.removeprefix(BEFORE)
+        modules = dict(network.named_modules())
+        if not name or name not in modules:
+            near = difflib.get_close_matches(name, modules, n=3) or [key for key in modules if key][:5]
+            raise SpecError(
+                f"{type(network).__name__} has no module {name!r:.80} to cut at; it has {', '.join(near)}, … "
+                f"(see dict(model.named_modules())); {BEFORE!r} in front takes what the module reads"
+            )
+        if where.startswith(BEFORE):
+            modules[name].register_forward_pre_hook(self._reads, with_kwargs=True)
+        else:
+            modules[name].register_forward_hook(self._gives)
+
+    def _reads(self, module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        self._reached(args[0] if args else next(iter(kwargs.values()), None))
+
+    def _gives(self, module: nn.Module, args: tuple[Any, ...], output: object) -> None:
+        self._reached(output)
+
+    def _reached(self, value: object) -> None:
+        if self.stops:
+            raise _Reached(value)
+        self._value = value
+
+    def run(self, network: nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Tensor:
+        """Return the tensor that a network gives at its cut.
+
+        Raises
+        ------
+        SpecError
+            When it never gets there.
+        ShapeError
+            When what it gives is no tensor.
+        """
+        if self.where == OUTPUT:
+            return _tensor(network(*args, **kwargs), self.where)
+        if not self.stops:
+            network(*args, **kwargs)
+            value, self._value = self._value, None
+            return _tensor(value, self.where)
+        try:
+            network(*args, **kwargs)
+        except _Reached as end:
+            return _tensor(end.value, self.where)
+        raise SpecError(
+            f"{type(network).__name__} ran to its end without {self.where.removeprefix(BEFORE)!r}, where it is cut; "
+            "cut at a module that it uses"
+        )
+
+
+def _tensor(value: object, cut: str) -> Tensor:
+    """Return the tensor among what a module gives: outputs with names, dicts, tuples."""
+    if isinstance(value, Mapping):
+        for name in _NAMED_OUTPUTS:
+            if isinstance(value.get(name), Tensor):
+                return torch.as_tensor(value[name])
+        value = tuple(value.values())
+    if isinstance(value, list | tuple):
+        value = next((one for one in value if isinstance(one, Tensor)), None)
+    if not isinstance(value, Tensor):
+        raise ShapeError(
+            f"at its cut ({cut}) the network gives {type(value).__name__}, no tensor; cut elsewhere"
+        )
+    return value
