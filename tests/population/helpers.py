@@ -7,9 +7,10 @@ from collections.abc import Callable, Mapping
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+from torch.optim.lr_scheduler import LRScheduler
 
 from dovetail.data import Split
-from dovetail.population import SGD, Adam, epoch_order, member_keys
+from dovetail.population import SGD, Adam, AdamW, epoch_order, member_keys
 
 DEVICES = ["cpu"] + (["cuda"] if torch.cuda.is_available() else [])
 
@@ -54,6 +55,19 @@ def images(samples: int, seed: int = 0, dtype: torch.dtype = torch.float32) -> S
     return Split(x.to(dtype), x[:, 0, 0, :5].argmax(1))
 
 
+def torch_optimizer(network: nn.Module, optimizer: Adam | SGD, lr: float) -> torch.optim.Optimizer:
+    """Return torch's own optimizer."""
+    if isinstance(optimizer, SGD):
+        return torch.optim.SGD(
+            network.parameters(), lr, optimizer.momentum, weight_decay=optimizer.weight_decay,
+            nesterov=optimizer.nesterov,
+        )  # fmt: skip
+    kind = torch.optim.AdamW if isinstance(optimizer, AdamW) else torch.optim.Adam
+    return kind(
+        network.parameters(), lr, optimizer.betas, optimizer.eps, optimizer.weight_decay, foreach=False
+    )
+
+
 def plain_loop(
     network: nn.Module,
     split: Split,
@@ -66,27 +80,40 @@ def plain_loop(
     masks: Mapping[str, Tensor] | None = None,
     loss: Callable[[Tensor, Tensor], Tensor] = F.cross_entropy,
     indices: Tensor | None = None,
+    schedule: Callable[[torch.optim.Optimizer, int], LRScheduler] | None = None,
+    clip: float | None = None,
+    autocast: bool = False,
+    step: torch.optim.Optimizer | None = None,
+    stream: int = 0,
 ) -> nn.Module:
-    """Train one network alone on the batches that a population's member of this seed sees."""
+    """Train one network alone on the batches that a population's member of this seed sees.
+
+    ``schedule(optimizer, steps)`` returns one of torch's; ``step`` goes on with an optimizer that has taken steps.
+    """
     network.train()
-    step: torch.optim.Optimizer
-    if isinstance(optimizer, Adam):
-        step = torch.optim.Adam(
-            network.parameters(), lr, optimizer.betas, optimizer.eps, optimizer.weight_decay, foreach=False
-        )
-    else:
-        step = torch.optim.SGD(
-            network.parameters(), lr, optimizer.momentum, weight_decay=optimizer.weight_decay
-        )
+    step = step or torch_optimizer(network, optimizer, lr)
+    for group in step.param_groups:
+        group["lr"] = lr  # where the schedule of an earlier training left another
     samples = len(split) if indices is None else len(indices)
+    scheduler = None if schedule is None else schedule(step, epochs * -(-samples // batch_size))
     for epoch in range(epochs):
-        order = epoch_order(member_keys([seed], device=split.x.device), epoch, samples)[0]
+        order = epoch_order(member_keys([seed], stream, device=split.x.device), epoch, samples)[0]
         if indices is not None:
             order = indices[order]
         for batch in order.split(batch_size):
             step.zero_grad()
-            loss(network(split.x[batch]), split.y[batch]).backward()
+            with torch.autocast(split.x.device.type, torch.bfloat16, enabled=autocast):
+                logits = network(split.x[batch])
+            loss(logits.float() if autocast else logits, split.y[batch]).backward()
+            if clip is not None:
+                for name, parameter in network.named_parameters():
+                    if masks and name in masks:
+                        assert parameter.grad is not None
+                        parameter.grad.mul_(masks[name])
+                nn.utils.clip_grad_norm_(network.parameters(), clip)
             step.step()
+            if scheduler is not None:
+                scheduler.step()
             with torch.no_grad():
                 for name, parameter in network.named_parameters():
                     if masks and name in masks:

@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from dovetail.population import SGD, Adam, Population
+from dovetail.population import SGD, Adam, AdamW, Population
 
 from .helpers import DEVICES, cnn, distance, images, mlp, normed_cnn, plain_loop
 
@@ -30,7 +30,15 @@ def exact_float32() -> Iterator[None]:
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("dtype", TOLERANCE, ids=str)
 @pytest.mark.parametrize(
-    "optimizer", [Adam(SIZES, weight_decay=1e-3), Adam(), SGD(0.05, weight_decay=1e-3)], ids=repr
+    "optimizer",
+    [
+        Adam(SIZES, weight_decay=1e-3),
+        Adam(),
+        AdamW(SIZES, weight_decay=0.1),
+        SGD(0.05, weight_decay=1e-3),
+        SGD([0.05, 0.1, 0.05, 0.02], nesterov=True, weight_decay=1e-3),
+    ],
+    ids=repr,
 )
 @pytest.mark.parametrize("build", [mlp, cnn])
 def test_members_end_like_networks_trained_alone(
@@ -76,7 +84,16 @@ def test_batch_norm_members_end_like_networks_trained_alone(device: str) -> None
 
 
 @pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("optimizer", [Adam(weight_decay=1e-3), SGD(0.05, weight_decay=1e-3)], ids=repr)
+@pytest.mark.parametrize(
+    "optimizer",
+    [
+        Adam(weight_decay=1e-3),
+        AdamW(weight_decay=0.1),
+        SGD(0.05, weight_decay=1e-3),
+        SGD(0.05, nesterov=True),
+    ],
+    ids=repr,
+)
 def test_subsets_of_unequal_size_train_like_alone(optimizer: Adam | SGD, device: str) -> None:
     split = images(150, dtype=torch.float64)
     subsets = [torch.arange(150)[split.y == 1], torch.arange(0, 150, 2), torch.arange(7)]

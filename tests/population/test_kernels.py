@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from dovetail.data.split import Split
-from dovetail.population import Adam, member_keys, optim
+from dovetail.population import Adam, AdamW, member_keys, optim
 from dovetail.population.ops import conv_pool as conv_pooling
 from dovetail.population.ops import pooling
 from dovetail.population.optim import ElementwiseUpdate, UpdateRule, UpdateTensors, step_sizes
@@ -58,9 +58,10 @@ def adam_tensors(optimizer: Adam, mask: Tensor, pattern: Tensor, param: Tensor) 
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning:triton")  # members that have not begun divide by 0
+@pytest.mark.parametrize("kind", [Adam, AdamW])
 @pytest.mark.parametrize("skipping", [False, True])
-def test_adam(skipping: bool) -> None:
-    optimizer = Adam(lr=[0.03, 0.03, 0.1], weight_decay=1e-3)
+def test_adam(skipping: bool, kind: type[Adam]) -> None:
+    optimizer = kind(lr=[0.03, 0.03, 0.1], weight_decay=0.1)
     param, mask = torch.randn(3, 1111, dtype=torch.float64, device=DEVICE), torch.rand(3, 1111) > 0.3
     mask = mask.to(DEVICE)
     bits = optim.mask_patterns({"": mask}, {"": param})[""]

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from dovetail.population import SGD, Adam
+from dovetail.population import SGD, Adam, AdamW
 from dovetail.population.optim import (
     ElementwiseUpdate,
     Optimizer,
@@ -23,7 +23,9 @@ MEMBERS = 3
 OPTIMIZERS = [
     Adam(lr=0.03, weight_decay=1e-3),
     Adam(lr=[0.1, 0.1, 0.01]),
+    AdamW(lr=[0.1, 0.1, 0.01], weight_decay=0.1),
     SGD(lr=[0.1, 0.2, 0.3], momentum=0.8),
+    SGD(lr=0.1, momentum=0.8, weight_decay=1e-3, nesterov=True),
 ]
 
 

@@ -16,6 +16,7 @@ from ..errors import ShapeError, SpecError, TrainingError, unknown_name
 from .feed import FeedName
 from .history import Keep
 from .objectives import Objective
+from .schedules import ONE_CYCLE_WARMUP, Schedule, ScheduleName
 from .stack import Tensors
 
 if TYPE_CHECKING:
@@ -35,6 +36,15 @@ def check_fit(plan: FitPlan, *, batch_norm: bool, subsets: Sequence[Tensor] | No
         raise unknown_name("epoch to keep", plan.keep, get_args(Keep))
     if plan.monitor not in {"loss", *plan.metrics}:
         raise unknown_name("score to monitor", plan.monitor, ["loss", *plan.metrics])
+    if plan.schedule is not None and isinstance(plan.schedule.warmup, int):
+        for member, samples in enumerate([len(plan.train)] if subsets is None else map(len, subsets)):
+            steps = plan.epochs * -(-samples // plan.batch_size)
+            if plan.schedule.warmup >= steps:
+                whose = "the fit" if subsets is None else f"member {member}"
+                raise TrainingError(
+                    f"a warm-up of {plan.schedule.warmup} steps, but {whose} takes {steps} in all; give fewer, or a "
+                    "share such as warmup=0.1"
+                )
     if batch_norm and subsets is not None:
         raise TrainingError(
             "subsets fill up short batches, which would enter batch-norm statistics; leave one out"
@@ -44,6 +54,63 @@ def check_fit(plan: FitPlan, *, batch_norm: bool, subsets: Sequence[Tensor] | No
             f"{len(plan.train)} samples in batches of {plan.batch_size} leave a batch of one, on which batch norm is "
             "undefined; use another batch_size"
         )
+
+
+def check_schedule(name: ScheduleName | None, warmup: float | int | None) -> Schedule | None:
+    """Return the schedule of a fit, None if all steps are alike."""
+    if name is not None and name not in get_args(ScheduleName):
+        raise unknown_name("schedule", name, get_args(ScheduleName))
+    if warmup is None:
+        return None if name is None else Schedule(name, ONE_CYCLE_WARMUP if name == "one-cycle" else 0)
+    if not _is_number(warmup) or not 0 <= warmup < (1 if isinstance(warmup, float) else math.inf):
+        raise TrainingError(
+            "warmup must be a share of all steps from 0.0 up to, not including, 1.0, or a whole number of steps, not "
+            f"{warmup!r}"
+        )
+    return None if name is None and not warmup else Schedule(name, warmup)
+
+
+def check_autocast(autocast: torch.dtype | str | None, dtype: torch.dtype) -> torch.dtype | None:
+    """Return the type in which layers are to compute, None for that of the weights."""
+    if autocast is None:
+        return None
+    if autocast not in ("bfloat16", torch.bfloat16):
+        raise TrainingError(
+            f"autocast must be 'bfloat16' or None, not {autocast!r}; float16 would need losses that are scaled"
+        )
+    if dtype != torch.float32:
+        raise TrainingError(
+            f"autocast keeps weights in float32, but those of the population are {dtype}; leave it out, or use "
+            "Population(..., dtype=torch.float32)"
+        )
+    return torch.bfloat16
+
+
+def check_label_smoothing(smoothing: float, task: Task, objective: Objective | None) -> float:
+    """Refuse a smoothing that is no share, and one for other losses than the cross-entropy of classes."""
+    if not _is_number(smoothing) or not 0 <= smoothing <= 1:
+        raise TrainingError(f"label_smoothing must be a number from 0 to 1, not {smoothing!r}")
+    if smoothing and objective is not None:
+        raise TrainingError(
+            f"label_smoothing={smoothing} belongs to the default objective; smooth the labels in your own, or leave "
+            "one out"
+        )
+    if smoothing and task != "classes":
+        raise TrainingError(
+            f"label_smoothing={smoothing} is for classes, but the targets are {task}; leave it out"
+        )
+    return smoothing
+
+
+def check_clip_gradient(most: float | None) -> float | None:
+    """Refuse a length that gradients cannot be clipped to."""
+    if most is not None and not (_is_number(most) and 0 < most < math.inf):
+        raise TrainingError(f"clip_gradient must be a finite number above 0, or None, not {most!r}")
+    return most
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def check_metrics(metrics: Mapping[str, Objective]) -> Mapping[str, Objective]:

@@ -24,6 +24,7 @@ from .memory import MemberCost, evaluation_batch
 from .objectives import Objective
 from .optim import Optimizer
 from .progress import ProgressBar
+from .schedules import Schedule
 from .stack import Tensors, put, take
 from .step import Augment, Penalty, Stack, StepContext, TrainingStep
 
@@ -74,6 +75,10 @@ class FitPlan:
     after_step: Callable[[StepContext], None] | None
     when_done: Callable[[Done], None] | None
     streamed: bool
+    training_objective: Objective
+    schedule: Schedule | None
+    autocast: torch.dtype | None
+    clip_gradient: float | None
 
     def to_minimise(self, score: Score) -> Score:
         """Return a monitored score in the form in which lower is better."""
@@ -193,8 +198,9 @@ class Fit:
         plan = self._plan
         self._stack, self._rows = stack, rows
         self._step = TrainingStep(
-            self._network, stack, plan.train, batch_size=plan.batch_size, objective=plan.objective,
-            optimizer=plan.optimizer, penalty=plan.penalty, augment=plan.augment, streamed=plan.streamed,
+            self._network, stack, plan.train, batch_size=plan.batch_size, objective=plan.training_objective,
+            optimizer=plan.optimizer, penalty=plan.penalty, augment=plan.augment, clip_gradient=plan.clip_gradient,
+            schedule=plan.schedule, epochs=plan.epochs, autocast=plan.autocast, streamed=plan.streamed,
         )  # fmt: skip
         batch = evaluation_batch(self._cost, len(stack), stack.device)
         self._evaluator = Evaluator(self._network, {"loss": plan.objective, **plan.metrics}, batch)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from itertools import chain
 from typing import Any, Literal
 
@@ -39,6 +40,8 @@ class Forward:
         As in training, as in evaluation, or as in evaluation with only the batch-norm layers gathering statistics.
     momentum : float, optional
         Weight of a new batch's statistics; by default each layer's own.
+    autocast : torch.dtype, optional
+        The type in which `torch.autocast` has layers compute; outputs are in the type of the inputs all the same.
 
     Examples
     --------
@@ -48,7 +51,14 @@ class Forward:
     (tensor([[2.]]), True)
     """
 
-    def __init__(self, network: nn.Module, mode: Mode, momentum: float | None = None) -> None:
+    def __init__(
+        self,
+        network: nn.Module,
+        mode: Mode,
+        momentum: float | None = None,
+        autocast: torch.dtype | None = None,
+    ) -> None:
+        self._autocast = autocast
         shared = {id(tensor): tensor for tensor in chain(network.parameters(), network.buffers())}
         self._network = copy.deepcopy(network, shared)
         self._network.train(mode == "train")
@@ -65,9 +75,15 @@ class Forward:
         key: Tensor | None = None,
     ) -> Tensor:
         """Run one member: the network's code with the member's tensors, and its noise where there is a key."""
-        with MemberOperations(None if key is None else Noise(key)):
+        with self._types(x.device), MemberOperations(None if key is None else Noise(key)):
             logits: Tensor = functional_call(self._network, ({**params}, {**buffers}), (x,))
-        return logits
+        return logits if self._autocast is None else logits.to(x.dtype)
+
+    def _types(self, device: torch.device) -> AbstractContextManager[object]:
+        if self._autocast is None:
+            return nullcontext()
+        # No cache: it would keep tensors of a recording for what is not recorded.
+        return torch.autocast(device.type, self._autocast, cache_enabled=False)
 
     def as_it_is(self, x: Tensor) -> Tensor:
         """Run the network with its own tensors, by torch's operations."""

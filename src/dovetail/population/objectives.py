@@ -32,6 +32,23 @@ def cross_entropy(logits: Tensor, target: Tensor) -> Tensor:
     return -F.log_softmax(logits, 1).gather(1, target.unsqueeze(1)).squeeze(1)
 
 
+def smoothed_cross_entropy(smoothing: float) -> Objective:
+    """Return cross-entropy with a share of every target spread evenly over all classes.
+
+    Examples
+    --------
+    >>> import torch
+    >>> smoothed_cross_entropy(0.5)(torch.tensor([[0.0, 1.0]]), torch.tensor([1]))
+    tensor([0.5633])
+    """
+
+    def objective(logits: Tensor, target: Tensor) -> Tensor:
+        logs = F.log_softmax(logits, 1)
+        return -(1 - smoothing) * logs.gather(1, target.unsqueeze(1)).squeeze(1) - smoothing * logs.mean(1)
+
+    return objective
+
+
 def bit_cross_entropy(logits: Tensor, target: Tensor) -> Tensor:
     """Mean binary cross-entropy over a sample's output bits.
 

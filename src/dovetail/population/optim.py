@@ -1,4 +1,4 @@
-"""Optimizers: Adam and SGD, and the rules by which they update a whole stack in place.
+"""Optimizers: Adam, AdamW and SGD, and the rules by which they update a whole stack in place.
 
 All are elementwise, so one call serves all members. Three rules take the same step, the fastest that applies is used:
 
@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Protocol
 
@@ -27,7 +27,7 @@ from torch.optim.sgd import sgd
 
 from ..errors import TrainingError
 from .kernels import has_triton
-from .stack import Tensors, put
+from .stack import Tensors
 
 _BITS = {2: torch.int16, 4: torch.int32, 8: torch.int64}
 
@@ -55,6 +55,29 @@ class Adam:
     weight_decay: float = 0.0
 
     state_names = ("mean", "square")
+    decoupled = False
+
+
+@dataclass(frozen=True)
+class AdamW(Adam):
+    """Adam with decoupled weight decay, with torch's defaults.
+
+    Attributes
+    ----------
+    lr : float or sequence of float
+        Step size, one for all or one per member.
+    betas, eps, weight_decay
+        As in `torch.optim.AdamW`: a step shrinks weights by ``lr * weight_decay``, whatever their gradients are.
+
+    Examples
+    --------
+    >>> AdamW(lr=1e-3).weight_decay
+    0.01
+    """
+
+    weight_decay: float = 0.01
+
+    decoupled = True
 
 
 @dataclass(frozen=True)
@@ -65,8 +88,8 @@ class SGD:
     ----------
     lr : float or sequence of float
         Step size, one for all or one per member.
-    momentum, weight_decay
-        As in `torch.optim.SGD`.
+    momentum, weight_decay, nesterov
+        As in `torch.optim.SGD`; ``weight_decay`` is an L2 term in the gradient.
 
     Examples
     --------
@@ -77,6 +100,7 @@ class SGD:
     lr: float | Sequence[float] = 0.1
     momentum: float = 0.9
     weight_decay: float = 0.0
+    nesterov: bool = False
 
     state_names = ("momentum",)
 
@@ -84,63 +108,11 @@ class SGD:
 Optimizer = Adam | SGD
 
 
-@dataclass
-class OptimizerState:
-    """What an optimizer remembers of its steps, for several fits to go on with: its moments, and how many steps.
-
-    Give the same one to every fit of a procedure, and their optimizer is one.
-
-    Attributes
-    ----------
-    tensors : dict of str to dict
-        The optimizer's own tensors ``[members, ...]`` by its `state_names` and the parameter's name; empty before the
-        first fit.
-    steps : Tensor
-        How many steps each member has taken.
-
-    Examples
-    --------
-    >>> import dovetail as dt
-    >>> from dovetail.population import OptimizerState
-    >>> data, state = dt.load("digits"), OptimizerState()
-    >>> population = dt.Population(dt.net_builder("mlp:8", data.input_shape, data.outputs), seeds=[0])
-    >>> for _ in range(2):
-    ...     history = population.fit(data, epochs=1, optimizer_state=state, progress=False)
-    >>> state.steps
-    tensor([36])
-    """
-
-    tensors: dict[str, Tensors] = field(default_factory=dict)
-    steps: Tensor = field(default_factory=lambda: torch.zeros(0, dtype=torch.int64))
-
-    def begin(self, optimizer: Optimizer, params: Mapping[str, Tensor]) -> None:
-        """Fill in zeros before the first fit; refuse to go on with another optimizer or other networks."""
-        if not self.tensors:
-            self.tensors = {
-                name: {k: torch.zeros_like(p) for k, p in params.items()} for name in optimizer.state_names
-            }
-            self.steps = torch.zeros(len(next(iter(params.values()))), dtype=torch.int64)
-        shapes = {name: tensor.shape for name, tensor in params.items()}
-        if tuple(self.tensors) != optimizer.state_names or any(
-            {name: tensor.shape for name, tensor in tensors.items()} != shapes
-            for tensors in self.tensors.values()
-        ):
-            raise TrainingError(
-                "this optimizer_state is of another optimizer or of other networks; begin with OptimizerState()"
-            )
-
-    def take_back(self, members: Tensor, tensors: Mapping[str, Tensors], steps: Tensor) -> None:
-        """Take in what the state of some members has become."""
-        for name, each in tensors.items():
-            put(self.tensors[name], members, each)
-        self.steps[members] = steps.to(self.steps.device)
-
-
 def step_sizes(optimizer: Optimizer, members: int) -> list[float]:
     """Return one checked step size per member."""
     if not isinstance(optimizer, Adam | SGD):
         raise TrainingError(
-            f"the optimizer must be dovetail.population.Adam(...) or SGD(...), not {optimizer!r:.80}"
+            f"the optimizer must be dovetail.population.Adam(...), AdamW(...) or SGD(...), not {optimizer!r:.80}"
         )
     _check_settings(optimizer)
     try:
@@ -166,6 +138,8 @@ def _check_settings(optimizer: Optimizer) -> None:
         isinstance(optimizer, Adam) and not 0 <= optimizer.eps < 1
     ):
         raise TrainingError(f"weight_decay and eps must be finite and not negative: {optimizer}")
+    if isinstance(optimizer, SGD) and optimizer.nesterov and not optimizer.momentum:
+        raise TrainingError(f"nesterov looks ahead along the momentum, which is 0: {optimizer}")
 
 
 def mask_patterns(masks: Mapping[str, Tensor], params: Mapping[str, Tensor]) -> Tensors:
@@ -202,6 +176,8 @@ class UpdateTensors:
         How many steps each member has taken, ``[members]``.
     sizes : list of float
         Each member's step size; equal ones next to each other.
+    scheduled : Tensor or None
+        Where the step size of each member is written before every step, ``[members]``, if it changes.
     """
 
     params: list[Tensor]
@@ -209,10 +185,13 @@ class UpdateTensors:
     state: list[list[Tensor]]
     steps: Tensor
     sizes: list[float]
+    scheduled: Tensor | None = None
 
     @property
     def lr(self) -> Tensor:
-        """Step sizes as a float64 tensor, ``[members]``."""
+        """Step sizes as a float64 tensor, ``[members]``: the one that a schedule writes to, if there is one."""
+        if self.scheduled is not None:
+            return self.scheduled
         return torch.tensor(self.sizes, dtype=torch.float64, device=self.steps.device)
 
     def restart(self) -> None:
@@ -243,7 +222,11 @@ def update_rule(optimizer: Optimizer, tensors: UpdateTensors, *, skipping: bool)
         from .kernels.adam import KernelUpdate
 
         return KernelUpdate(optimizer, tensors)
-    return ElementwiseUpdate(optimizer, tensors) if skipping else FusedUpdate(optimizer, tensors)
+    # The fused kernels are given step sizes as numbers, which a captured step would keep.
+    fixed = tensors.scheduled is None or not tensors.steps.is_cuda
+    return (
+        FusedUpdate(optimizer, tensors) if fixed and not skipping else ElementwiseUpdate(optimizer, tensors)
+    )
 
 
 class FusedUpdate:
@@ -269,11 +252,12 @@ class FusedUpdate:
         assert active is None
         tensors = self._tensors
         tensors.steps.add_(1)
+        sizes = tensors.sizes if tensors.scheduled is None else tensors.scheduled.tolist()
         # The kernels take every tensor as one run of memory.
         lists = [tensors.params, [grad.contiguous() for grad in grads], *tensors.state]
         for run, counters in zip(self._runs, self._counters, strict=True):
             of_run = lists if len(self._runs) == 1 else [[t[run] for t in each] for each in lists]
-            self._call(tensors.sizes[run.start], counters, *of_run)
+            self._call(sizes[run.start], counters, *of_run)
         tensors.clear_masked()
 
     def _call(
@@ -292,11 +276,12 @@ class FusedUpdate:
             adam(
                 params, grads, first, second, [], counters, fused=True, amsgrad=False, maximize=False,
                 beta1=beta1, beta2=beta2, lr=lr, weight_decay=optimizer.weight_decay, eps=optimizer.eps,
+                decoupled_weight_decay=optimizer.decoupled,
             )  # fmt: skip
         else:
             sgd(
                 params, grads, [*first], fused=True, weight_decay=optimizer.weight_decay,
-                momentum=optimizer.momentum, lr=lr, dampening=0.0, nesterov=False, maximize=False,
+                momentum=optimizer.momentum, lr=lr, dampening=0.0, nesterov=optimizer.nesterov, maximize=False,
             )  # fmt: skip
 
 
@@ -312,33 +297,43 @@ class ElementwiseUpdate:
 
     def step(self, grads: Sequence[Tensor], active: Tensor | None) -> None:
         """Take a step with the active members."""
-        tensors = self._tensors
-        active = torch.ones_like(tensors.steps, dtype=torch.bool) if active is None else active
-        tensors.steps.add_(active)
+        optimizer, tensors = self._optimizer, self._tensors
+        tensors.steps.add_(1 if active is None else active)
         # A member that has not begun has taken 0 steps; 1 keeps its unused branch finite.
         steps = tensors.steps.double().clamp(min=1)
         for param, grad, *state in zip(tensors.params, grads, *tensors.state, strict=True):
-            lr, step, on = (t.view(-1, *[1] * (param.dim() - 1)) for t in (self._lr, steps, active))
-            grad = grad + self._optimizer.weight_decay * param if self._optimizer.weight_decay else grad
-            if isinstance(self._optimizer, Adam):
-                change = _adam_change(self._optimizer, grad, state[0], state[1], lr, step, on)
+            shape = (-1, *[1] * (param.dim() - 1))
+            lr, step = self._lr.view(shape), steps.view(shape)
+            on = None if active is None else active.view(shape)
+            if isinstance(optimizer, Adam) and optimizer.decoupled:
+                kept = (1 - lr * optimizer.weight_decay).to(param.dtype)
+                param.mul_(kept if on is None else torch.where(on, kept, 1))
+            elif optimizer.weight_decay:
+                grad = grad + optimizer.weight_decay * param
+            if isinstance(optimizer, Adam):
+                change = _adam_change(optimizer, grad, state[0], state[1], lr, step, on)
             else:
-                change = _sgd_change(self._optimizer, grad, state[0], lr, on)
-            param.sub_(torch.where(on, change, 0))
+                change = _sgd_change(optimizer, grad, state[0], lr, on)
+            param.sub_(change if on is None else torch.where(on, change, 0))
         tensors.clear_masked()
 
 
 def _adam_change(
-    optimizer: Adam, grad: Tensor, mean: Tensor, square: Tensor, lr: Tensor, step: Tensor, on: Tensor
+    optimizer: Adam, grad: Tensor, mean: Tensor, square: Tensor, lr: Tensor, step: Tensor, on: Tensor | None
 ) -> Tensor:
     beta1, beta2 = optimizer.betas
-    mean.copy_(torch.where(on, mean.lerp(grad, 1 - beta1), mean))
-    square.copy_(torch.where(on, square * beta2 + (1 - beta2) * grad * grad, square))
+    _put(mean, mean.lerp(grad, 1 - beta1), on)
+    _put(square, square * beta2 + (1 - beta2) * grad * grad, on)
     # The corrections in float64: 1 - 0.999 keeps only four digits in float32.
     size, correction = ((lr / (1 - beta1**step)).to(grad.dtype), (1 - beta2**step).to(grad.dtype))
     return size * mean / (square / correction).sqrt_().add_(optimizer.eps)
 
 
-def _sgd_change(optimizer: SGD, grad: Tensor, momentum: Tensor, lr: Tensor, on: Tensor) -> Tensor:
-    momentum.copy_(torch.where(on, optimizer.momentum * momentum + grad, momentum))
-    return lr.to(grad.dtype) * momentum
+def _sgd_change(optimizer: SGD, grad: Tensor, momentum: Tensor, lr: Tensor, on: Tensor | None) -> Tensor:
+    _put(momentum, optimizer.momentum * momentum + grad, on)
+    return lr.to(grad.dtype) * (grad + optimizer.momentum * momentum if optimizer.nesterov else momentum)
+
+
+def _put(state: Tensor, new: Tensor, on: Tensor | None) -> None:
+    """Put new values into a state, of the active members only."""
+    state.copy_(new if on is None else torch.where(on, new, state))

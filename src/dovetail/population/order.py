@@ -111,6 +111,13 @@ class Order:
         return -(-self.samples // self.batch_size)
 
     @property
+    def own_steps(self) -> list[int]:
+        """Each member's steps per epoch: fewer where its subset is smaller."""
+        if self._subsets is None:
+            return [self.steps] * (len(self._keys) if self.of_member is None else len(self.of_member))
+        return [-(-size // self.batch_size) for size in self._sizes.tolist()]
+
+    @property
     def shared(self) -> bool:
         """Whether all members see the same batches."""
         return len(self._keys) == 1 and self._subsets is None

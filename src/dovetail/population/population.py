@@ -16,15 +16,19 @@ from ..errors import ShapeError, TrainingError, unknown_name
 from ..prune import apply_masks_, rewind
 from .batch_norm import has_batch_norm, recompute_stacked
 from .checks import (
+    check_autocast,
+    check_clip_gradient,
     check_count,
     check_device,
     check_feed,
     check_fit,
     check_fits_outputs,
+    check_label_smoothing,
     check_masks,
     check_member_values,
     check_metrics,
     check_per_member,
+    check_schedule,
     check_seeds,
     check_split,
     check_subsets,
@@ -45,10 +49,12 @@ from .memory import (
     members_at_once,
     storage_for,
 )
-from .objectives import ACCURACIES, OBJECTIVES, Objective, task_of
-from .optim import Adam, Optimizer, OptimizerState, step_sizes
+from .objectives import ACCURACIES, OBJECTIVES, Objective, smoothed_cross_entropy, task_of
+from .optim import Adam, Optimizer, step_sizes
+from .optimizer_state import OptimizerState
 from .progress import ProgressBar
 from .random import member_keys
+from .schedules import ScheduleName
 from .stack import Tensors, build_seeded, put, stack, take, unstack
 from .step import Augment, Penalty, Stack, StepContext
 
@@ -239,6 +245,11 @@ class Population:
         goal: float | None = None,
         penalty: Penalty | None = None,
         augment: Augment | None = None,
+        schedule: ScheduleName | None = None,
+        warmup: float | int | None = None,
+        label_smoothing: float = 0.0,
+        clip_gradient: float | None = None,
+        autocast: torch.dtype | str | None = None,
         after_step: Callable[[StepContext], None] | None = None,
         when_done: Callable[[Done], None] | None = None,
         stream: int = 0,
@@ -266,7 +277,7 @@ class Population:
             nothing but 0 and 1 are bits; others are values.
         epochs, batch_size : int
             Passes over the data, samples per step. A last, smaller batch counts like in a plain loop.
-        optimizer : Adam or SGD
+        optimizer : Adam, AdamW or SGD
             Its step size may differ between members. Default: ``Adam(lr=1e-3)``.
         optimizer_state : OptimizerState, optional
             Go on with what the optimizer had come to in the last fit that was given this, and leave there what it
@@ -303,6 +314,26 @@ class Population:
         augment : callable, optional
             ``augment(x, noise) -> x``, applied to training inputs ``[members, batch, ...]``; `Noise` has an
             example.
+        schedule : {"cosine", "linear", "one-cycle"}, optional
+            How step sizes change from step to step over all ``epochs``; they are multiples of each member's own.
+            ``"cosine"`` and ``"linear"`` fall to 0 as torch's `CosineAnnealingLR` and `LinearLR` do, after a warm-up if
+            there is one; ``"one-cycle"`` rises from 1/25 and falls to 1/250,000 as its `OneCycleLR` does (momentum
+            stays as it is). By default they stay the same. Every fit goes through it once, with a carried
+            ``optimizer_state`` too; a member that stops early does not get to the end of it.
+        warmup : float or int, optional
+            During which share of all steps (a float, 0.1 say) or how many of them (an int) step sizes rise, evenly and
+            from above 0. Default: none; 0.3 for ``"one-cycle"``.
+        label_smoothing : float
+            Which share of a target is spread over all classes in training, with the default objective for classes,
+            as in `torch.nn.CrossEntropyLoss`. The loss on ``val`` is measured without.
+        clip_gradient : float, optional
+            Shorten a member's gradient to this length if it is longer, over all its parameters and with the penalty's,
+            as `torch.nn.utils.clip_grad_norm_` does for one network. Masked weights do not count.
+        autocast : {"bfloat16"}, optional
+            Compute the layers of a training step in this type where `torch.autocast` does (products and convolutions
+            above all), on tensor cores faster and with half the memory. Weights, their gradients, optimizer, losses and
+            all that is measured stay in float32. Activations have three digits, so what a member learns is the same
+            only to about 1 %, in other company too; where that decides, leave it out.
         after_step : callable, optional
             Called with a `StepContext` after every step; may change the parameters in place and set masks.
         when_done : callable, optional
@@ -354,10 +385,12 @@ class Population:
         task = check_task(task, train.y if targets is None else targets) or task_of(
             train.y if targets is None else targets, known
         )
+        smoothing = check_label_smoothing(label_smoothing, task, objective)
         plan = FitPlan(
             train, val, epochs, batch_size, objective or OBJECTIVES[task], optimizer or Adam(),
             _metrics_for(task, metrics), monitor, keep, patience, goal, penalty, augment, after_step, when_done,
-            not held,
+            not held, smoothed_cross_entropy(smoothing) if smoothing else objective or OBJECTIVES[task],
+            check_schedule(schedule, warmup), check_autocast(autocast, self.dtype), check_clip_gradient(clip_gradient),
         )  # fmt: skip
         check_fit(plan, batch_norm=has_batch_norm(self._network), subsets=subsets)
         check_per_member({"the objective": plan.objective, **plan.metrics}, per_member or {}, penalty)

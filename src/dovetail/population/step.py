@@ -10,12 +10,14 @@ from torch import Tensor, nn
 
 from ..data.split import Split
 from .checks import check_masks
+from .clip import clip_gradients
 from .feed import feed_of
 from .forward import Forward, over_members
 from .objectives import Objective, one_per_sample, per_member_names, with_per_member
 from .optim import Optimizer, UpdateTensors, clear_masked_, mask_patterns, update_rule
 from .order import Batches, Order
 from .random import Noise, keys_at
+from .schedules import Schedule, ScheduledSizes
 from .stack import Tensors, take
 from .trace import Captured, traced
 
@@ -156,8 +158,14 @@ class TrainingStep:
         The members; their parameters, buffers and optimizer's tensors are changed in place.
     train : Split
         Training data: targets on the device, inputs there too unless they are streamed.
-    batch_size, objective, optimizer, penalty, augment
+    batch_size, objective, optimizer, penalty, augment, clip_gradient
         As in `Population.fit`.
+    schedule : Schedule or None
+        How step sizes change over the epochs.
+    epochs : int
+        How many epochs that is over.
+    autocast : torch.dtype or None
+        In which type layers compute, if not in that of the weights.
     streamed : bool
         Whether inputs are brought to the device step by step.
 
@@ -178,12 +186,17 @@ class TrainingStep:
         optimizer: Optimizer,
         penalty: Penalty | None = None,
         augment: Augment | None = None,
+        clip_gradient: float | None = None,
+        schedule: Schedule | None = None,
+        epochs: int = 1,
+        autocast: torch.dtype | None = None,
         streamed: bool = False,
     ) -> None:
-        self._forward, self._stack, self._train = Forward(network, "train"), stack, train
+        self._forward = Forward(network, "train", autocast=autocast)
+        self._stack, self._train = stack, train
         self._dtype = next(iter(stack.params.values())).dtype
         self._objective = with_per_member(objective, stack.per_member)
-        self._penalty, self._augment = penalty, augment
+        self._penalty, self._augment, self._clip = penalty, augment, clip_gradient
         self._penalty_takes = [] if penalty is None else per_member_names(penalty, stack.per_member)
         self._order = Order(stack.keys, len(train), batch_size, stack.subsets)
         self._feed = feed_of(train.x, self._order, stack.device, streamed=streamed)
@@ -193,12 +206,17 @@ class TrainingStep:
         )
         self.patterns = mask_patterns(stack.masks, stack.params)
         names = list(stack.params)
+        self._sizes_now = None
+        if schedule is not None:
+            own_steps = self._order.own_steps
+            self._sizes_now = ScheduledSizes(schedule, stack.sizes, own_steps, epochs, stack.device)
         tensors = UpdateTensors(
             [stack.params[name] for name in names],
             [self.patterns.get(name) for name in names],
             [[each[name] for name in names] for each in stack.state.values()],
             stack.steps,
             stack.sizes,
+            None if self._sizes_now is None else self._sizes_now.now,
         )
         self._update = update_rule(optimizer, tensors, skipping=self._skips)
         self._gradients = traced(self._loss_and_gradients)
@@ -217,6 +235,8 @@ class TrainingStep:
         """Train one epoch; return each member's mean loss over it."""
         self._loss_sum.zero_()
         self._count.zero_()
+        if self._sizes_now is not None:
+            self._sizes_now.begin(epoch)
         for batches in self._order.epoch(epoch):
             size = self._batch_size(batches)
             self._cursor.zero_()
@@ -252,7 +272,12 @@ class TrainingStep:
         x, y, weight = self._batch(size)
         stack = self._stack
         noise = (stack.keys, stack.steps)  # by each member's own steps: others may skip some or leave
-        loss, gradients = self._gradients(stack.params, stack.buffers, x, y, weight, noise, stack.per_member)
+        patterns = {} if self._clip is None else self.patterns
+        loss, gradients = self._gradients(
+            stack.params, stack.buffers, x, y, weight, noise, stack.per_member, patterns
+        )
+        if self._sizes_now is not None:
+            self._sizes_now.advance()
         if weight is None:
             self._update.step(gradients, None)
             self._loss_sum.add_(loss, alpha=size.index.shape[2])
@@ -301,6 +326,7 @@ class TrainingStep:
         weight: Tensor | None,
         noise: tuple[Tensor, Tensor],
         per_member: Tensors,
+        patterns: Tensors,
     ) -> tuple[Tensor, tuple[Tensor, ...]]:
         def one(
             params: Tensors,
@@ -333,4 +359,7 @@ class TrainingStep:
                 values = {name: per_member[name] for name in self._penalty_takes}
                 total = total + self._penalty(leaves, **values).sum()
             gradients = torch.autograd.grad(total, list(leaves.values()), materialize_grads=True)
+        if self._clip is not None:
+            named = dict(zip(leaves, gradients, strict=True))
+            gradients = tuple(clip_gradients(named, self._clip, patterns).values())
         return loss.detach(), gradients

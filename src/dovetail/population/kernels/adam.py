@@ -1,4 +1,4 @@
-"""Adam for a stack in one pass over memory, as a Triton kernel for CUDA.
+"""Adam and AdamW for a stack in one pass over memory, as a Triton kernel for CUDA.
 
 Adam is bound by memory: four tensors in, three out. Doing step sizes, bias corrections, masks and skipped steps
 in the same pass costs nothing more; torch's fused kernel needs 1.5 times as long for Adam alone, and a second
@@ -22,7 +22,7 @@ _BLOCK = 1024
 @triton.jit
 def _adam(
     param, grad, mean, square, pattern, lr, powers, active, values, members, blocks,
-    beta1: tl.constexpr, beta2: tl.constexpr, eps: tl.constexpr, decay: tl.constexpr,
+    beta1: tl.constexpr, beta2: tl.constexpr, eps: tl.constexpr, decay: tl.constexpr, decoupled: tl.constexpr,
     masked: tl.constexpr, skipping: tl.constexpr, block: tl.constexpr,
 ):  # fmt: skip
     """Update ``block`` values of one member of one tensor; constants, because arguments would be float32."""
@@ -38,7 +38,10 @@ def _adam(
     p = tl.load(param + place, mask=inside)
     g = tl.load(grad + place, mask=inside)
     if decay != 0.0:
-        g = g + decay * p
+        if decoupled:
+            p = p * (1 - tl.load(lr + member) * decay).to(p.dtype)
+        else:
+            g = g + decay * p
     m = tl.load(mean + place, mask=inside)
     v = tl.load(square + place, mask=inside)
     m = m + (g - m) * (1 - beta1)
@@ -52,7 +55,7 @@ def _adam(
 
 
 class KernelUpdate:
-    """Adam on CUDA; members take part or not, and count their own steps."""
+    """Adam or AdamW on CUDA; members take part or not, and count their own steps."""
 
     def __init__(self, optimizer: Adam, tensors: UpdateTensors) -> None:
         self._optimizer, self._tensors, self._lr = optimizer, tensors, tensors.lr
@@ -79,5 +82,6 @@ class KernelUpdate:
                 param, grad.contiguous(), mean, square, param if pattern is None else pattern.view(torch.uint8),
                 self._lr, self._powers, tensors.steps if active is None else active.view(torch.uint8),
                 values, members, blocks, beta1=optimizer.betas[0], beta2=optimizer.betas[1], eps=optimizer.eps,
-                decay=optimizer.weight_decay, masked=pattern is not None, skipping=active is not None, block=block,
+                decay=optimizer.weight_decay, decoupled=optimizer.decoupled,
+                masked=pattern is not None, skipping=active is not None, block=block,
             )  # fmt: skip

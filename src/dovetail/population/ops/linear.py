@@ -7,6 +7,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from .autocast import autocast
+
 
 class _Product(torch.autograd.Function):
     """``x Wᵀ`` for a batch ``[batch, in]`` and a weight ``[out, in]``."""
@@ -30,6 +32,7 @@ class _Product(torch.autograd.Function):
 
 def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """Linear layer whose gradients are laid out like the input and the weight."""
+    x, weight, bias = autocast(x, weight, bias)
     rows = x.flatten(0, -2) if x.dim() > 2 else torch.atleast_2d(x)
     product: Tensor = _Product.apply(rows, weight)  # type: ignore[no-untyped-call]
     y = product.view(*x.shape[:-1], len(weight))

@@ -16,6 +16,7 @@ from torch.overrides import TorchFunctionMode
 
 from ..random import Noise
 from . import conv_pool
+from .autocast import autocast, is_autocast
 from .convolution import conv2d, is_thin, pair, plain_padding
 from .dropout import alpha_dropout, dropout
 from .linear import linear
@@ -92,6 +93,7 @@ def _conv2d_rule(
     groups: int = 1,
 ) -> Any:
     padding = plain_padding(padding, weight)
+    x, weight, bias = autocast(x, weight, bias)
     result = conv2d(x, weight, bias, stride, padding, dilation, groups)
     # Only while a trace is recorded, which drops the convolution if all that is used is what it is pooled to.
     if get_proxy_mode() is not None and is_thin(x, weight, padding, dilation, groups):
@@ -133,8 +135,11 @@ def _max_pool2d_rule(
 def _batch_norm_rule(_: MemberOperations, x: Tensor, *args: Any, **kwargs: Any) -> Any:
     given = inspect.signature(F.batch_norm).bind(x, *args, **kwargs)
     given.apply_defaults()
-    if x.is_cuda or not any(isinstance(value, Tensor) and is_mapped(value) for value in given.args):
+    if not any(isinstance(value, Tensor) and is_mapped(value) for value in given.args):
         return NotImplemented
+    if x.is_cuda:
+        # Mapped, it ends in a product with float32 weights. What goes on is of the input's type, as from torch's own.
+        return F.batch_norm(*given.args).to(x.dtype) if is_autocast(x) else NotImplemented
     return one_by_one(F.batch_norm, *given.args)
 
 
@@ -160,11 +165,16 @@ def _alpha_dropout_rule(
 
 
 def _rand_like_rule(noise: Noise, x: Tensor, **options: Any) -> Any:
-    return NotImplemented if options else noise.uniform(x, x.shape)
+    return NotImplemented if options else noise.uniform(_exact(x), x.shape).to(x.dtype)
 
 
 def _randn_like_rule(noise: Noise, x: Tensor, **options: Any) -> Any:
-    return NotImplemented if options else noise.normal(x, x.shape)
+    return NotImplemented if options else noise.normal(_exact(x), x.shape).to(x.dtype)
+
+
+def _exact(x: Tensor) -> Tensor:
+    """Return a tensor of the type to draw in: under autocast float32, as bfloat16 would meet the interval's ends."""
+    return x.float() if is_autocast(x) else x
 
 
 _NOISE_RULES: dict[Callable[..., Any], Callable[..., Any]] = {
