@@ -50,6 +50,9 @@ def broken():
 def normed():
     return nn.Sequential(nn.Linear(64, 16), nn.LayerNorm(16), nn.Linear(16, 10))
 
+def single():
+    return nn.Sequential(nn.Conv2d(1, 6, 3), nn.ReLU(), nn.Flatten(), nn.Linear(216, 10))
+
 def needy(width):
     return nn.Linear(width, width)
 """
@@ -285,6 +288,7 @@ def test_nothing_is_made_before_there_is_something_to_write(
         ),
         (("audited:conv",), "with Conv2d needs --input-shape, for instance 3x32x32"),
         (("audited:normed",), "with LayerNorm needs --input-shape, for instance 3x32x32"),
+        (("audited:single", "--input-shape", "1x8x8"), "has some only with --convention mlp"),
     ],
 )
 def test_what_is_wrong_is_named(arguments: tuple[str, ...], message: str, here: Path) -> None:

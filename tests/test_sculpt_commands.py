@@ -112,6 +112,103 @@ def test_a_config_of_something_else_is_left_alone(content: str, tmp_path: Path) 
     assert config.read_text() == content
 
 
+@pytest.mark.parametrize("name", ["seed0.png", "consensus.json"])
+def test_somebody_elses_files_are_in_the_way_until_forced(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text("mine")
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(DovetailError, match=rf"{name} is in the way.*--force"):
+        run("sculpt", "y1 = x1", *FEW, "-o", tmp_path)
+    assert (tmp_path / name).read_text() == "mine"
+    run("sculpt", "y1 = x1", *FEW, "-o", tmp_path, "--force")
+    assert (tmp_path / "seed0.safetensors").exists()
+    assert (tmp_path / "notes.txt").read_text() == "mine"
+
+
+@pytest.fixture(scope="module")
+def pets(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a table, and what was sculpted for it."""
+    folder = tmp_path_factory.mktemp("pets")
+    rows = [
+        f"{n % 7},{n % 5},{'red' if n % 2 else 'blue'},{'cat' if (n % 7 > 3) ^ (n % 2) else 'dog'}"
+        for n in range(140)
+    ]
+    (folder / "pets.csv").write_text("\n".join(["width,height,colour,kind", *rows]))
+    few = ("--hidden", "8", "--unit-steps", "50", "--edge-steps", "2", "--epochs", "60", "--lr", "0.02")
+    shown = run("sculpt", f"{folder / 'pets.csv'}:target=kind", *few, "--device", "cpu", "-o", folder / "run")
+    assert "width" in shown
+    assert "{x1" not in shown
+    return folder
+
+
+def test_names_of_columns_and_classes_are_in_all_files(pets: Path) -> None:
+    hierarchy = dt.Hierarchy.from_json((pets / "run" / "seed0.json").read_text())
+    assert hierarchy.end_names == (["width", "height", "colour=blue", "colour=red"], ["cat", "dog"])
+    page = (pets / "run" / "seed0.html").read_text()
+    assert '"width"' in page
+    assert '"cat"' in page
+    assert "width" in run("modules", pets / "run" / "seed0.safetensors")
+
+
+def test_modules_of_a_sculpture_are_those_it_says_itself(tmp_path: Path) -> None:
+    few = ("--unit-steps", "30", "--edge-steps", "10", "--epochs", "2", "--lr", "0.02", "--threshold", "0.7")
+    run("sculpt", "digits", "--hidden", "16-12", *few, "--device", "cpu", "-o", tmp_path)
+    file = tmp_path / "seed0.safetensors"
+    sculpture = open_sculpture(file)
+    assert sculpture.settings.detection() == {"modularity_threshold": -0.3, "merge_threshold": 0.6}
+    found = dt.Hierarchy.from_json(run("modules", file, "--json"))
+    assert found == sculpture.hierarchy
+    assert found.output_names == sculpture.output_names == tuple("0123456789")
+    for_boolean_tasks = ("--modularity-threshold", "-0.2", "--merge-threshold", "0.9")
+    typed = dt.Hierarchy.from_json(run("modules", file, *for_boolean_tasks, "--json"))
+    assert typed == dt.detect_modules(sculpture.network)
+    assert typed != found
+    run("modules", file, "-o", tmp_path / "modules.svg")
+    assert "<image" in (tmp_path / "modules.svg").read_text()  # of the pixels
+
+
+def test_layers_of_a_sculpture_can_be_chosen(pets: Path) -> None:
+    last = [name for name in open_sculpture(pets / "run" / "seed0.safetensors").masks if "weight" in name][-1]
+    found = dt.Hierarchy.from_json(
+        run("modules", pets / "run" / "seed0.safetensors", "--layers", last, "--json")
+    )
+    assert found.sizes == (8, 2)
+    assert found.input_names is None
+
+
+def test_modules_replaces_a_file_only_when_forced(folder: Path, tmp_path: Path) -> None:
+    page = tmp_path / "notes.html"
+    page.write_text("mine")
+    with pytest.raises(DovetailError, match=r"notes\.html is in the way; replace it \(--force\)"):
+        run("modules", folder / "seed0.safetensors", "-o", page)
+    assert page.read_text() == "mine"
+    run("modules", folder / "seed0.safetensors", "-o", page, "--force")
+    assert "<html" in page.read_text()
+
+
+@pytest.mark.parametrize(
+    ("tensors", "command", "words"),
+    [
+        ({"a": torch.ones(3)}, "modules", "no weight matrix among 1 tensors; .*--layers"),
+        (
+            {"a": torch.ones(3)},
+            "sculpt",
+            "no weight matrix among 1 tensors, and sculpting needs dense layers",
+        ),
+        ({"a.weight": torch.ones(4, 3), "b.weight": torch.ones(2, 5)}, "modules", "chain; .*--layers"),
+    ],
+)
+def test_errors_speak_of_options_not_of_python(
+    tensors: dict[str, torch.Tensor], command: str, words: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "weights.pt"
+    torch.save(tensors, file)
+    with pytest.raises(DovetailError, match=words) as found:
+        run(command, *([file] if command == "modules" else ["y1 = x1", "--from", file]))
+    assert "pass " not in str(found.value)
+    with pytest.raises(SpecError, match="needs the distance 'euclidean'"):
+        run("modules", file, "--linkage", "ward")
+
+
 def test_a_network_that_does_not_learn_ends_with_status_1() -> None:
     done = CliRunner().invoke(app, ["sculpt", "[4,2,4]", *FEW, "--epochs", "1", "--lr", "0.00001"])
     assert done.exit_code == 1

@@ -7,8 +7,11 @@ import sys
 from pathlib import Path
 from shutil import copytree
 
+import numpy as np
+import pandas as pd
 import pytest
 
+import dovetail as dt
 from dovetail import DovetailError
 from dovetail.cli import main
 
@@ -46,6 +49,21 @@ def test_what_is_left_out_is_said(parts_folder: Path, tmp_path: Path) -> None:
     answer = json.loads(dovetail("report", folder, "-o", tmp_path / "r.html", "--no-measure", "--json"))
     assert [torn.name in said for said in answer["left_out"]] == [True]
     assert torn.name in (tmp_path / "r.html").read_text()
+
+
+def test_what_is_not_measured_for_want_of_its_data_is_said(tmp_path: Path) -> None:
+    table = pd.DataFrame({"width": np.arange(60) % 7, "kind": ["cat", "dog"] * 30})
+    table.to_csv(tmp_path / "pets.csv", index=False)
+    data, out = dt.read(tmp_path / "pets.csv"), tmp_path / "r.html"
+    dt.train_specialists(data, "mlp:4", epochs=1, folder=tmp_path / "parts", progress=False)
+    printed = dovetail("report", tmp_path / "parts", "-o", out)
+    note, written = printed.splitlines()
+    assert note.startswith("note: nothing is measured on pets, which is own data")
+    assert "--data PATH" in note
+    assert written.startswith("Report: ")
+    assert json.loads(dovetail("report", tmp_path / "parts", "-o", out, "--json"))["not_measured"] == ["pets"]
+    for there in (("--data", tmp_path / "pets.csv"), ("--no-measure",)):
+        assert "note:" not in dovetail("report", tmp_path / "parts", "-o", out, *there)
 
 
 def test_an_error_is_one_line_and_status_1(

@@ -163,7 +163,7 @@ def test_every_method_finds_clear_groups(linkage: Linkage, distance: str, score:
 def test_unknown_methods_are_refused_with_what_there_is() -> None:
     with pytest.raises(SpecError, match="unknown linkage 'averge'; did you mean 'average'"):
         DetectionSettings(linkage="averge")  # type: ignore[arg-type]
-    with pytest.raises(SpecError, match="'ward' needs distance='euclidean', not 'jaccard'"):
+    with pytest.raises(SpecError, match="'ward' needs the distance 'euclidean', not 'jaccard'"):
         DetectionSettings(linkage="ward", distance="jaccard")
     with pytest.raises(SpecError, match="modularity_threshold must be a number, not nan"):
         DetectionSettings(modularity_threshold=float("nan"))

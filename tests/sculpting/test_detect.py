@@ -245,7 +245,7 @@ def test_what_was_found_shares_no_memory_with_the_network() -> None:
 
 
 def test_wrong_options_are_refused() -> None:
-    with pytest.raises(SpecError, match="linkage 'ward' needs distance='euclidean', not 'cosine'"):
+    with pytest.raises(SpecError, match="linkage 'ward' needs the distance 'euclidean', not 'cosine'"):
         detect_modules([HALVES], linkage="ward")
     with pytest.raises(SpecError, match="unknown score 'modularty'; did you mean 'modularity'"):
         detect_modules([HALVES], score="modularty")  # type: ignore[arg-type]

@@ -22,7 +22,13 @@ from ..importing import failed, is_code, made_by
 
 _BY_BUILDER = "name the network instead: package.module:builder --weights FILE --input-shape 3x32x32"
 
-_ADVICE = {PASS_MODULE: _BY_BUILDER, WAYS: _BY_BUILDER, EXAMPLE: "--input-shape, for instance 3x32x32"}
+_ADVICE = {
+    PASS_MODULE: _BY_BUILDER,
+    WAYS: _BY_BUILDER,
+    EXAMPLE: "--input-shape, for instance 3x32x32",
+    "convention='mlp'": "--convention mlp",
+    "method='leiden'": "--method leiden",
+}
 """What to do on the command line in place of what the library says to do in Python."""
 
 

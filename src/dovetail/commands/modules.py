@@ -9,16 +9,23 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..sculpting.settings import DetectionSettings
+from .files import check_free
 from .options import Json, with_settings
-from .output import print_json
-from .sculpt_folder import check_output, write_hierarchy
+from .output import print_json, say
+from .sculpt_folder import check_kind, write_hierarchy
 
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from ..sculpting import Sculpture
 
-@with_settings(DetectionSettings, before="as_json")
+_WHICH = "modules are found in dense layers that follow one another; name their weights with --layers"
+"""What to do here where the library says what to pass in Python."""
+
+
+@with_settings(DetectionSettings, before="force")
 def modules(
+    context: typer.Context,
     checkpoint: Annotated[
         Path,
         typer.Argument(
@@ -36,6 +43,7 @@ def modules(
             help="Names of the weights, first layer first, separated by commas.", show_default="all matrices"
         ),
     ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the file if it is there.")] = False,
     as_json: Json = False,
     **options: Any,
 ) -> None:
@@ -43,35 +51,69 @@ def modules(
 
     Only which weights are 0 matters. Nothing in the file is run.
 
+    For a sculpture, options that are not typed are those that it was sculpted with.
+
     Example:
 
         dovetail modules xor/seed0.safetensors -o modules.html
     """
+    from dataclasses import replace
+
+    from torch import nn
+
+    from ..cluster.source import advised, source_in
+    from ..graph.matrices import PASS_MODULE, WAYS
     from ..sculpting import detect_modules
 
     if output is not None:
-        check_output(output)
-    found = detect_modules(_weights(checkpoint, layers), **options)
+        check_kind(output)
+        check_free(output, force=force)
+    sculpture = _sculpture_in(checkpoint)
+    image_shape = None
+    if sculpture is None:
+        source = source_in(checkpoint)
+        tensors = source.what.state_dict() if isinstance(source.what, nn.Module) else source.what
+        with advised(source, {PASS_MODULE: _WHICH, WAYS: _WHICH}):
+            found = detect_modules(_chosen(tensors, layers), **options)
+    else:
+        masks = {name: mask for name, mask in sculpture.masks.items() if mask.dim() == 2}
+        typed = {name: value for name, value in options.items() if _is_typed(context, name)}
+        found = detect_modules(_chosen(masks, layers), **{**sculpture.settings.detection(), **typed})
+        if layers is None:  # others have other ends
+            found = replace(found, input_names=sculpture.input_names, output_names=sculpture.output_names)
+            image_shape = sculpture.image_shape
     if output is not None:
-        write_hierarchy(found, output, checkpoint.name)
+        write_hierarchy(found, output, checkpoint.name, image_shape=image_shape)
     if as_json:
         print_json(found.to_dict())
     else:
-        typer.echo(found.describe())
+        say(found.describe())
 
 
-def _weights(path: Path, layers: str | None) -> Mapping[str, Tensor]:
-    from torch import nn
+def _sculpture_in(path: Path) -> Sculpture | None:
+    """Return the sculpture that a file holds; none for weights alone."""
+    from ..io.checkpoint import is_safetensors
+    from ..io.header import read_header
+    from ..sculpting.sculpture import SCHEMA, open_sculpture
 
-    from ..cluster.source import source_in
+    if path.is_file() and is_safetensors(path) and read_header(path).get("schema") == SCHEMA:
+        return open_sculpture(path)
+    return None
+
+
+def _is_typed(context: typer.Context, name: str) -> bool:
+    source = context.get_parameter_source(name)
+    return source is not None and source.name != "DEFAULT"
+
+
+def _chosen(tensors: Mapping[str, Tensor], layers: str | None) -> Mapping[str, Tensor]:
+    """Return the tensors that were named; all of them where none was."""
     from ..errors import unknown_name
 
-    what = source_in(path).what
-    found = what.state_dict() if isinstance(what, nn.Module) else what
     if layers is None:
-        return found
+        return tensors
     names = [name.strip() for name in layers.split(",")]
     for name in names:
-        if name not in found:
-            raise unknown_name("weight in the file", name, found)
-    return {name: found[name] for name in names}
+        if name not in tensors:
+            raise unknown_name("weight in the file", name, tensors)
+    return {name: tensors[name] for name in names}

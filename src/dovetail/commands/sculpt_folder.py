@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import DovetailError, FileFormatError, SpecError, explained
-from ..io.write import check_folder, write_whole
+from ..io.write import write_whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,14 +20,15 @@ _PICTURES = (".png", ".svg", ".pdf")
 
 _CONFIG = "config.json"
 
+_OF_ALL = ("consensus.json", "consensus.png")
+
 _OF_A_SEED = re.compile(r"seed(?P<seed>\d+)\.(safetensors|json|png|html)")
 
 
-def check_output(path: Path) -> None:
-    """Refuse a file that cannot be written: of another kind, or in a folder that does not exist."""
+def check_kind(path: Path) -> None:
+    """Refuse a file of a kind that is not written."""
     if path.suffix.lower() not in (".json", ".html", *_PICTURES):
         raise SpecError(f"{str(path)!r}: write a .json, .png, .svg, .pdf or .html file")
-    check_folder(path)
 
 
 def write_hierarchy(
@@ -36,19 +37,19 @@ def write_hierarchy(
     title: str,
     *,
     image_shape: tuple[int, int] | None = None,
-    output_names: Sequence[str] | None = None,
 ) -> Path:
     """Write a hierarchy in the form that the file's ending says."""
-    check_output(path)
+    check_kind(path)
     kind = path.suffix.lower()
     if kind in _PICTURES:
-        return _draw(hierarchy, path, title, image_shape, output_names)
+        return _save_axes(hierarchy.plot(title=title, image_shape=image_shape), path)
     if kind == ".json":
         text = hierarchy.to_json()
     else:
         from ..report import hierarchy_html
 
-        text = hierarchy_html(hierarchy, title=title, output_names=output_names)
+        inputs, outputs = hierarchy.end_names
+        text = hierarchy_html(hierarchy, title=title, input_names=inputs, output_names=outputs)
     return write_whole(path, lambda file: file.write_text(text, encoding="utf-8"))
 
 
@@ -56,18 +57,7 @@ def write_consensus(folder: Path, agreed: Consensus, sculpture: Sculpture) -> No
     """Write what searches agree on beside their networks: the hierarchy, and a picture with how sure each module is."""
     write_hierarchy(agreed.hierarchy, folder / "consensus.json", "consensus")
     title = f"{sculpture.task}: consensus of {agreed.networks} networks"
-    names = {"image_shape": sculpture.image_shape, "output_names": sculpture.output_names}
-    _save_axes(agreed.plot(title=title, **names), folder / "consensus.png")
-
-
-def _draw(
-    hierarchy: Hierarchy,
-    path: Path,
-    title: str,
-    image_shape: tuple[int, int] | None,
-    output_names: Sequence[str] | None,
-) -> Path:
-    return _save_axes(hierarchy.plot(title=title, image_shape=image_shape, output_names=output_names), path)
+    _save_axes(agreed.plot(title=title, image_shape=sculpture.image_shape), folder / "consensus.png")
 
 
 def _save_axes(ax: Axes, path: Path) -> Path:
@@ -98,6 +88,12 @@ def check_settings(folder: Path, settings: dict[str, object], *, force: bool) ->
     make_folder(folder)
     file = folder / _CONFIG
     if not file.exists():
+        # It is written before anything else, so that what is there without it is somebody's own.
+        others = sorted(old.name for old in folder.iterdir() if _is_written(old.name))
+        if others and not force:
+            raise DovetailError(
+                f"{folder / others[0]} is in the way; take another folder, or --force to replace it"
+            )
         return False
     try:
         before = json.loads(file.read_text("utf-8"))
@@ -119,6 +115,11 @@ def check_settings(folder: Path, settings: dict[str, object], *, force: bool) ->
     return not different
 
 
+def _is_written(name: str) -> bool:
+    """Whether a file of this name is what sculpting into a folder writes."""
+    return name in _OF_ALL or _OF_A_SEED.fullmatch(name) is not None
+
+
 def clear(folder: Path, seeds: Sequence[int] | None) -> None:
     """Remove what was sculpted into the folder before: of some seeds, or all of it and the settings."""
     with explained(f"cannot replace what is in {str(folder)!r}"):
@@ -126,7 +127,7 @@ def clear(folder: Path, seeds: Sequence[int] | None) -> None:
             found = _OF_A_SEED.fullmatch(old.name)
             if found and (seeds is None or int(found["seed"]) in seeds):
                 old.unlink()
-        for name in ("consensus.json", "consensus.png"):  # of networks that are there no more
+        for name in _OF_ALL:  # of networks that are there no more
             (folder / name).unlink(missing_ok=True)
         if seeds is None:  # last, because networks without it would be taken for those of other settings
             (folder / _CONFIG).unlink(missing_ok=True)
@@ -154,10 +155,7 @@ def save_all(folder: Path, sculptures: Sequence[Sculpture], settings: dict[str, 
         if sculpture.outcome != "not learned":
             title = f"{sculpture.task}, seed {sculpture.seed}"
             for kind in ("json", "html", "png"):
-                write_hierarchy(
-                    sculpture.hierarchy, folder / f"seed{sculpture.seed}.{kind}", title,
-                    image_shape=sculpture.image_shape,
-                    output_names=sculpture.output_names,
-                )  # fmt: skip
+                file = folder / f"seed{sculpture.seed}.{kind}"
+                write_hierarchy(sculpture.hierarchy, file, title, image_shape=sculpture.image_shape)
         # Last, because this file says that the seed is done.
         sculpture.save(sculpture_file(folder, sculpture.seed))

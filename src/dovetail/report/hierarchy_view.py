@@ -125,8 +125,15 @@ def hierarchy_fragment(
     True
     """
     names = (
-        checked_names(input_names, "x", hierarchy.sizes[0], "inputs"),
-        checked_names(output_names, "y", hierarchy.sizes[-1], "outputs"),
+        checked_names(
+            hierarchy.end_names[0] if input_names is None else input_names, "x", hierarchy.sizes[0], "inputs"
+        ),
+        checked_names(
+            hierarchy.end_names[1] if output_names is None else output_names,
+            "y",
+            hierarchy.sizes[-1],
+            "outputs",
+        ),
         checked_names(module_names, "M", len(hierarchy.modules), "modules"),
     )
     data = hierarchy_data(hierarchy, names)

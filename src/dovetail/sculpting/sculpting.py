@@ -206,7 +206,8 @@ def _sculpture(
         accuracy=1 - (history[-1].wrong if history else searches.wrong) / problem.answers,
         threshold=1 - searches.allowed / problem.answers if threshold is None else threshold,
         history=history, unit_step=unit_step, edge_step=edge_step, searches=ends, settings=settings,
-        image_shape=problem.image_shape, output_names=problem.output_names, fingerprint=problem.fingerprint,
+        image_shape=problem.image_shape, input_names=problem.input_names, output_names=problem.output_names,
+        fingerprint=problem.fingerprint,
     )  # fmt: skip
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import pairwise, zip_longest
 from pathlib import Path
@@ -17,6 +17,7 @@ from torch import Tensor, nn
 
 from .._version import __version__
 from ..errors import DovetailError, FileFormatError
+from ..graph.read import DenseNetwork
 from ..io.fields import parse, read_as, refuse_newer
 from ..io.header import KEY
 from ..io.write import write_tensors
@@ -73,8 +74,9 @@ class Sculpture(Result):
         How it was made, with everything filled in, and how its modules are detected.
     image_shape : (int, int) or None
         Height and width where inputs are the pixels of a grey image, for pictures.
-    output_names : tuple of str or None
-        What outputs are called, where they have names.
+    input_names, output_names : tuple of str or None
+        What inputs and outputs are called, where they have names: columns of a table, with ``column=level`` for each
+        level of one, and classes.
     fingerprint : str
         Hash of the samples of the task, whose name may stand for several; empty in files of before.
     """
@@ -92,6 +94,7 @@ class Sculpture(Result):
     searches: tuple[SearchEnd, ...] = ()
     settings: SculptSettings
     image_shape: tuple[int, int] | None = None
+    input_names: tuple[str, ...] | None = None
     output_names: tuple[str, ...] | None = None
     fingerprint: str = ""
 
@@ -123,13 +126,12 @@ class Sculpture(Result):
         >>> len(sculpture.hierarchies()) == sculpture.tied, len(sculpture.hierarchies(within=10))
         (True, 2)
         """
-        detection = self.settings.detection()
         # Searches often end with the same edges.
         found: dict[bytes, Hierarchy] = {}
         for end in self.searches:
             key = end.positions.numpy().tobytes()
             if end.edges <= within * self.edges and key not in found:
-                found[key] = detect_modules(end.connections(self.widths), **detection)
+                found[key] = self._modules_of(end.connections(self.widths))
         keys = [(end, end.positions.numpy().tobytes()) for end in self.searches]
         return [(end, found[key]) for end, key in keys if key in found]
 
@@ -167,10 +169,12 @@ class Sculpture(Result):
     @cached_property
     def hierarchy(self) -> Hierarchy:
         """The modules of the network and how they feed one another."""
-        return detect_modules(
-            [mask.cpu() for mask in self._edge_masks],
-            **self.settings.detection(),
-        )
+        return self._modules_of([mask.cpu() for mask in self._edge_masks])
+
+    def _modules_of(self, edges: DenseNetwork) -> Hierarchy:
+        """Return the modules of edges between its layers, by its own settings and with its names."""
+        found = detect_modules(edges, **self.settings.detection())
+        return replace(found, input_names=self.input_names, output_names=self.output_names)
 
     def save(self, path: str | Path) -> Path:
         """Write the network and how it came about to a ``.safetensors`` file; `open_sculpture` reads it."""
@@ -196,7 +200,7 @@ class Sculpture(Result):
         """Return everything but weights and searches as plain values, ready for JSON."""
         names = (
             "task", "seed", "outcome", "accuracy", "threshold", "units", "edges", "density", "unit_step", "edge_step",
-            "tied", "image_shape", "output_names", "fingerprint",
+            "tied", "image_shape", "input_names", "output_names", "fingerprint",
         )  # fmt: skip
         return {
             **{name: plain(getattr(self, name)) for name in names},
@@ -207,12 +211,7 @@ class Sculpture(Result):
 
     def plot(self, **options: object) -> Axes:
         """Draw the network, its units coloured by module; options are those of `draw_hierarchy`."""
-        return self.hierarchy.plot(**{**self._names, **options})
-
-    @property
-    def _names(self) -> dict[str, Any]:
-        """What pictures call inputs and outputs."""
-        return {"image_shape": self.image_shape, "output_names": self.output_names}
+        return self.hierarchy.plot(**{"image_shape": self.image_shape, **options})
 
     def _html_pieces(self) -> Iterable[str]:
         what, *lines = self.describe().splitlines()
@@ -222,7 +221,7 @@ class Sculpture(Result):
             return
         facts = {"units": "-".join(map(str, self.units)), "edges": self.edges, "density": self.density}
         yield facts_html(facts | {"accuracy": self.accuracy, "modules": len(self.hierarchy.modules)})
-        yield drawing_html(self.hierarchy, **self._names)
+        yield drawing_html(self.hierarchy, image_shape=self.image_shape)
 
     def plot_history(self, ax: Axes | None = None) -> Axes:
         """Draw the units and edges left after every accepted step, by the round of training that it took."""
@@ -297,6 +296,7 @@ class SculptureFile(BaseModel):
     edge_step: float | None
     settings: dict[str, Any]
     image_shape: tuple[int, int] | None
+    input_names: tuple[str, ...] | None = None
     output_names: tuple[str, ...] | None
     fingerprint: str = ""
 
@@ -342,7 +342,11 @@ def open_sculpture(path: str | Path) -> Sculpture:
         masks = {n.removeprefix(_MASK): t.bool() for n, t in tensors.items() if n.startswith(_MASK)}
         ends = {n.removeprefix(_SEARCHES): t for n, t in tensors.items() if n.startswith(_SEARCHES)}
         state = {name: tensor for name, tensor in tensors.items() if not name.startswith((_MASK, _SEARCHES))}
-        build = builder_of(fields.pop("widths"))
+        widths = fields.pop("widths")
+        for name, size in (("input_names", widths[0]), ("output_names", widths[-1])):
+            if fields[name] is not None and len(fields[name]) != size:
+                raise ValueError(f"its {name} do not fit its widths")
+        build = builder_of(widths)
         # A short file may claim any widths: nothing is allocated before it bears them out.
         with torch.device("meta"):
             shapes = {name: tensor.shape for name, tensor in build().state_dict().items()}

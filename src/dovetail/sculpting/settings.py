@@ -39,7 +39,7 @@ def _widths(hidden: object) -> object:
         hidden = [hidden]
     widths = tuple(hidden) if isinstance(hidden, Iterable) else hidden
     if widths == ():
-        raise SpecError("sculpting needs hidden layers, as in hidden=[24] or hidden='24-24'; got none")
+        raise SpecError("sculpting needs hidden layers, such as [24] or 24-24 units; got none")
     return widths
 
 
@@ -68,16 +68,18 @@ class DetectionSettings(Settings):
     --------
     >>> DetectionSettings(linkage="ward")
     Traceback (most recent call last):
-    dovetail.errors.SpecError: linkage 'ward' needs distance='euclidean', not 'cosine'
+    dovetail.errors.SpecError: linkage 'ward' needs the distance 'euclidean', not 'cosine'
     """
 
     modularity_threshold: Number = Field(
         default=-0.2,
-        description="Metric above which tests decide on the clusters of a layer; -0.3 for images.",
+        description="Metric above which tests decide on the clusters of a layer; -0.3 for data.",
+        json_schema_extra=_typed("-0.2; a sculpture's own"),
     )
     merge_threshold: MergeThreshold = Field(
         default=0.9,
-        description="Share of edges above which clusters of two layers are merged; 0.6 for images.",
+        description="Share of edges above which clusters of two layers are merged; 0.6 for data.",
+        json_schema_extra=_typed("0.9; a sculpture's own"),
     )
     linkage: Linkage = Field(default="average", description="Distance between clusters.")
     distance: Distance = Field(default="cosine", description="Distance between units.")
@@ -86,7 +88,7 @@ class DetectionSettings(Settings):
     @model_validator(mode="after")
     def _fits(self) -> Self:
         if self.linkage == "ward" and self.distance != "euclidean":
-            raise SpecError(f"linkage 'ward' needs distance='euclidean', not {self.distance!r}")
+            raise SpecError(f"linkage 'ward' needs the distance 'euclidean', not {self.distance!r}")
         return self
 
 

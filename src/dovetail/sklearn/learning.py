@@ -17,7 +17,7 @@ from torch import Tensor
 
 from ..data.split import Split
 from ..errors import SpecError, TrainingError
-from ..nets import NetSpec, build_net, net_builder
+from ..nets import NetSpec, net_builder
 from ..population import Adam, OptimizerState, Population
 from ..prune import slot_masks
 from ..specialists import Blueprint, Provenance, Specialist, TrainingSettings, max_entropy
@@ -138,7 +138,7 @@ def train_parts(
     classes = len(blueprint.classes)
     build = net_builder(lesson.net, blueprint.input_shape, classes)
     population = Population(build, [lesson.seed] * classes, device=lesson.device)
-    first = build_net(blueprint.net, blueprint.input_shape, classes, seed=lesson.seed).state_dict()
+    first = blueprint.builder(lesson.seed).state_dict()
     shapes = {name: t.shape[1:] for name, t in {**population.params, **population.buffers}.items()}
     starts = [
         before[number] if number in before else _cut_out(first, slot_masks(first, number, classes), shapes)

@@ -60,7 +60,7 @@ def draw_hierarchy(
     ax : Axes, optional
         Where to draw; a new figure that is as large as the network needs when there is none.
     input_names, output_names : sequence of str, optional
-        Names for all inputs and all outputs, unused ones included; x1, x2, ... and y1, y2, ... when not given.
+        Names for all inputs and all outputs, unused ones included; those of the hierarchy when not given.
     module_names : sequence of str, optional
         Names for the modules; M1, M2, ... when not given.
     image_shape : (int, int), optional
@@ -94,8 +94,12 @@ def draw_hierarchy(
     """
     sizes = hierarchy.sizes
     names = (
-        checked_names(input_names, "x", sizes[0], "inputs"),
-        checked_names(output_names, "y", sizes[-1], "outputs"),
+        hierarchy.end_names[0]
+        if input_names is None
+        else checked_names(input_names, "x", sizes[0], "inputs"),
+        hierarchy.end_names[1]
+        if output_names is None
+        else checked_names(output_names, "y", sizes[-1], "outputs"),
         checked_names(module_names, "M", len(hierarchy.modules), "modules"),
     )
     pixels = None if image_shape is None else _pixels(image_shape, sizes[0])
@@ -125,7 +129,7 @@ def _pixels(shape: tuple[int, int], inputs: int) -> Pixels:
     height, width = shape
     if height < 1 or width < 1 or height * width != inputs:
         raise ShapeError(
-            f"an image of {height} × {width} pixels for {inputs} inputs; give image_shape=(height, width)"
+            f"an image of {height} × {width} pixels for {inputs} inputs; image_shape is its height and width"
         )
     row, column = np.divmod(np.arange(inputs, dtype=np.float64), width)
     return column, height - 1 - row

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ from ...markup import text_html
 from ...result import Result
 from ..drawing.draw import draw_hierarchy, drawing_html
 from ..drawing.metric import plot_metric
-from ..drawing.style import NO_MODULE, UNUSED, counted, layer_name
+from ..drawing.style import NO_MODULE, UNUSED, checked_names, counted, layer_name
 from .agglomerate import LayerClustering
 from .hierarchy_json import plain_fields, read_fields
 
@@ -30,6 +30,8 @@ Unit = tuple[int, int]
 
 MOST_NAMES = 12
 """Inputs, or outputs, of a module up to which all are named."""
+LONGEST_NAME = 40
+"""Characters of a name that are shown in a line of text."""
 MOST_MODULES = 40
 """Modules up to which each has its line."""
 
@@ -38,7 +40,8 @@ MOST_MODULES = 40
 class Hierarchy(Result):
     """Clusters of units layer by layer, and the modules they make across layers.
 
-    Modules are numbered from 0, as in `modules`. Hierarchies with the same content are equal.
+    Modules are numbered from 0, as in `modules`. Hierarchies with the same content are equal, whatever
+    inputs and outputs are called.
 
     Attributes
     ----------
@@ -52,6 +55,8 @@ class Hierarchy(Result):
         Units without a path from an input or to an output; they are in no cluster and no module.
     clusterings : tuple of LayerClustering
         How each layer was clustered.
+    input_names, output_names : tuple of str or None
+        What all inputs and outputs are called, unused ones too; None for x1, x2, ... and y1, y2, ...
 
     Examples
     --------
@@ -71,11 +76,21 @@ class Hierarchy(Result):
     modules: tuple[frozenset[Unit], ...]
     unused: frozenset[Unit] = frozenset()
     clusterings: tuple[LayerClustering, ...] = ()
+    input_names: tuple[str, ...] | None = None
+    output_names: tuple[str, ...] | None = None
 
     @property
     def sizes(self) -> tuple[int, ...]:
         """Units of each layer, inputs first, unused ones included."""
         return (self.connections[0].shape[1], *(len(edges) for edges in self.connections))
+
+    @cached_property
+    def end_names(self) -> tuple[list[str], list[str]]:
+        """The names of all inputs and of all outputs, in their order."""
+        return (
+            checked_names(self.input_names, "x", self.sizes[0], "inputs"),
+            checked_names(self.output_names, "y", self.sizes[-1], "outputs"),
+        )
 
     def inputs_of(self, module: int) -> frozenset[int]:
         """Return the inputs that belong to a module, counted from 0."""
@@ -149,15 +164,19 @@ class Hierarchy(Result):
         return graph
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a table with a row for each module: its inputs, its outputs, its units, and which modules it feeds."""
+        """Return a table with a row for each module: its inputs, its outputs, its units, and which modules it feeds.
+
+        Inputs and outputs are numbers from 0, or names where they have names.
+        """
         import pandas as pd
 
         graph = self.to_networkx()
+        inputs, outputs = self.input_names or range(self.sizes[0]), self.output_names or range(self.sizes[-1])
         return pd.DataFrame(
             {
                 "module": [f"M{number + 1}" for number in graph],
-                "inputs": [graph.nodes[number]["inputs"] for number in graph],
-                "outputs": [graph.nodes[number]["outputs"] for number in graph],
+                "inputs": [[inputs[unit] for unit in graph.nodes[number]["inputs"]] for number in graph],
+                "outputs": [[outputs[unit] for unit in graph.nodes[number]["outputs"]] for number in graph],
                 "units": [len(module) for module in self.modules],
                 "feeds": [[f"M{to + 1}" for to in graph.successors(number)] for number in graph],
             }
@@ -188,7 +207,7 @@ class Hierarchy(Result):
     def describe(self) -> str:
         """Return a few lines that say what the modules are, and what else there is to know.
 
-        Module 0 is M1, as input 0 is x1.
+        Module 0 is M1, as input 0 is x1 where it has no name.
 
         Examples
         --------
@@ -264,8 +283,8 @@ class Hierarchy(Result):
 
 def _line(hierarchy: Hierarchy, number: int) -> str:
     names = [
-        *_names("x", "inputs", hierarchy.inputs_of(number)),
-        *_names("y", "outputs", hierarchy.outputs_of(number)),
+        *_names(hierarchy.end_names[0], "inputs", hierarchy.inputs_of(number)),
+        *_names(hierarchy.end_names[1], "outputs", hierarchy.outputs_of(number)),
     ]
     per_layer = [0] * len(hierarchy.sizes)
     for layer, _ in hierarchy.modules[number]:
@@ -281,8 +300,12 @@ def _line(hierarchy: Hierarchy, number: int) -> str:
     return line + (f" -> {', '.join(fed)}" if fed else "")
 
 
-def _names(letter: str, what: str, units: Iterable[int]) -> list[str]:
-    names = [f"{letter}{unit + 1}" for unit in sorted(units)]
+def _names(all_names: Sequence[str], what: str, units: Iterable[int]) -> list[str]:
+    names = [_short(all_names[unit]) for unit in sorted(units)]
     if len(names) <= MOST_NAMES:
         return names
     return [*names[:3], f"... {names[-1]} ({len(names):,} {what})"]
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"

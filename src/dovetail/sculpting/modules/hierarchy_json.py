@@ -38,6 +38,8 @@ class HierarchyFile(BaseModel):
     modules: list[list[tuple[NonNegativeInt, NonNegativeInt]]]
     unused: list[tuple[NonNegativeInt, NonNegativeInt]]
     clusterings: tuple[LayerClustering, ...]
+    input_names: tuple[str, ...] | None = None
+    output_names: tuple[str, ...] | None = None
 
 
 def plain_fields(hierarchy: Hierarchy) -> dict[str, object]:
@@ -57,6 +59,8 @@ def plain_fields(hierarchy: Hierarchy) -> dict[str, object]:
         "modules": [sorted(module) for module in hierarchy.modules],
         "unused": sorted(hierarchy.unused),
         "clusterings": [asdict(clustering) for clustering in hierarchy.clusterings],
+        "input_names": hierarchy.input_names,
+        "output_names": hierarchy.output_names,
     }
 
 
@@ -96,7 +100,11 @@ def read_fields(text: str) -> dict[str, Any]:
             "clusterings": file.clusterings,
         }
         _check(file.sizes, **fields)
-        return fields
+        names = {"input_names": file.input_names, "output_names": file.output_names}
+        for (what, given), size in zip(names.items(), (file.sizes[0], file.sizes[-1]), strict=True):
+            if given is not None and len(given) != size:
+                raise FileFormatError(f"its {what} are {len(given)}, for {size} units")
+        return {**fields, **names}
     except FileFormatError as error:
         raise FileFormatError(f"this hierarchy is damaged or was altered: {error}") from error
 

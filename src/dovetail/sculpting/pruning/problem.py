@@ -50,8 +50,8 @@ class Problem:
         Whether it is a truth table.
     image_shape : (int, int) or None
         Height and width where inputs are the pixels of a grey image.
-    output_names : tuple of str or None
-        What outputs are called, where they have names.
+    input_names, output_names : tuple of str or None
+        What inputs and outputs are called, where they have names.
     """
 
     name: str
@@ -63,6 +63,7 @@ class Problem:
     outputs: int
     boolean: bool = False
     image_shape: tuple[int, int] | None = None
+    input_names: tuple[str, ...] | None = None
     output_names: tuple[str, ...] | None = None
 
     @cached_property
@@ -180,13 +181,14 @@ def read_rows(rows: ArrayLike | Tensor, *, names: Sequence[str] = (), name: str 
     if not any(named) and not torch.equal(order, torch.arange(len(order))):
         raise DataError(
             f"{name}: the first {inputs} columns hold every input once, but not in counting order, so they may be "
-            "inputs or outputs; sort the rows by their inputs, or name the columns (x1, x2, ... and y1, y2, ...; in a "
-            "file, in its first line); for outputs alone, pass dovetail.data.BooleanTask.from_table(rows)"
+            "inputs or outputs; sort the rows by their inputs, or name the columns, of a data frame or in a file's "
+            "first line: x1, x2, ... for inputs, y1, y2, ... for outputs"
         )
     return BooleanTask.from_table(whole.y[order, inputs:], name=name)
 
 
 def _of_dataset(data: Dataset) -> Problem:
+    data.check_trainable()
     if data.task == "values":
         raise SpecError(
             f"{data.name} has values for targets; sculpting needs classes or bits, to tell when a task is done"
@@ -198,7 +200,8 @@ def _of_dataset(data: Dataset) -> Problem:
     )
     shape = data.input_shape
     image = (shape[1], shape[2]) if len(shape) == 3 and shape[0] == 1 else None
+    names = () if data.preparation is None else data.preparation.feature_names
     return Problem(
         data.name, train, val, head, _THRESHOLDS.get(data.name), 0.0, data.outputs, image_shape=image,
-        output_names=data.classes,
+        input_names=names or None, output_names=data.classes,
     )  # fmt: skip

@@ -102,6 +102,10 @@ def perceptron_of(tensors: Mapping[str, Tensor]) -> nn.Sequential:
     chain = layer_chain(
         {name: tensor for name, tensor in tensors.items() if not name.startswith(BESIDE_WEIGHTS)}
     )
+    if not chain:
+        raise SpecError(
+            f"there is no weight matrix among {len(tensors)} tensors, and sculpting needs dense layers"
+        )
     for layer in chain:
         if layer.convolutional:
             raise SpecError(f"{layer.weight!r} is a convolution; only dense layers can be sculpted")

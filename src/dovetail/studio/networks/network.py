@@ -106,7 +106,7 @@ class Network:
         """Return what a unit is called: x1 and y1 or a name of its own at the ends, a number inside."""
         layer, number = unit
         if layer == 0:
-            return f"x{number + 1}"
+            return f"x{number + 1}" if self.hierarchy is None else self.hierarchy.end_names[0][number]
         if layer < len(self.edges):
             return f"hidden {layer}, unit {number + 1}"
         return self.outputs[number]
