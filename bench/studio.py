@@ -24,7 +24,7 @@ import uvicorn
 
 import dovetail as dt
 from dovetail.data import Dataset
-from dovetail.nets import NetSpec, build_net
+from dovetail.nets import NetSpec
 from dovetail.specialists import Blueprint, Provenance, Specialist
 from dovetail.specialists.blueprint import pack
 from dovetail.specialists.composite import compose_quietly
@@ -43,7 +43,7 @@ def make_parts(folder: Path, data: Dataset, net: str, kept: float) -> list[Speci
     """Save a specialist per class with random weights, which take as long as learnt ones."""
     blueprint = Blueprint(NetSpec.parse(net), data.input_shape, data.classes, 5.0)
     draw = torch.Generator().manual_seed(0)
-    state = build_net(blueprint.net, blueprint.input_shape, data.outputs, seed=0).state_dict()
+    state = blueprint.builder(0).state_dict()
     team = []
     for number in range(data.outputs):
         weights = {name: pack(t, torch.rand(t.shape, generator=draw) < kept) for name, t in state.items()}

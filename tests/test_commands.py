@@ -61,6 +61,20 @@ def test_class_sets_and_seeds(tmp_path: Path) -> None:
     ]
 
 
+def test_a_composite_replaces_a_file_only_when_forced(parts: list[Path], tmp_path: Path) -> None:
+    notes = tmp_path / "notes.csv"
+    notes.write_text("mine")
+    with pytest.raises(DovetailError, match=r"notes\.csv is in the way; replace it \(--force\)"):
+        run("compose", *parts[:2], "-o", notes)
+    assert notes.read_text() == "mine"
+    with pytest.raises(DovetailError, match="it is a folder; name a file"):
+        run("compose", *parts[:2], "-o", tmp_path)
+    run("compose", *parts[:2], "-o", notes, "--force")
+    assert len(open_file(notes).specialists) == 2
+    with pytest.raises(DovetailError, match="in the way"):
+        run("compose", *parts[:3], "-o", notes)
+
+
 def test_composing_saves_and_measures(parts: list[Path], tmp_path: Path) -> None:
     shown = run("compose", *parts, "--evaluate", "digits", "-o", tmp_path / "ten.safetensors")
     assert "sum of 10 specialists, mlp:20, in slots" in shown

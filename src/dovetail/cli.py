@@ -16,6 +16,7 @@ from .commands import data
 from .commands.audit import audit
 from .commands.compose import compose
 from .commands.demo import demo
+from .commands.features import features
 from .commands.inspect import inspect
 from .commands.modules import modules
 from .commands.predict import predict
@@ -26,6 +27,7 @@ from .commands.studio import studio
 from .commands.train import train
 from .display import printable
 from .errors import DovetailError, DovetailWarning, memory_is_full
+from .importing import TRUSTED
 
 
 class _Commands(TyperGroup):
@@ -63,12 +65,23 @@ def options(
     debug: Annotated[
         bool, typer.Option("--debug", help="Show the traceback of an error; may stand anywhere.")
     ] = False,
+    trust: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--trust",
+            metavar="PACKAGE",
+            help="Import networks of your own from this package when a part's file names them; stands before the "
+            "command, repeat it for more.",
+        ),
+    ] = None,
 ) -> None:
     """Neural networks made of parts that fit."""
+    TRUSTED.update(trust or ())
 
 
 app.command()(demo)
 app.add_typer(data.app, name="data")
+app.command()(features)
 app.command()(train)
 app.command()(compose)
 app.command()(predict)

@@ -12,6 +12,9 @@ from typing import Any
 
 from .errors import DovetailError, SpecError, unknown_name
 
+TRUSTED: set[str] = set()
+"""Packages whose code may be imported because a file names it: those that were typed after ``dovetail --trust``."""
+
 _NAME = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
 _IN_A_FILE = re.compile(r"(.+)\.py:([A-Za-z_][\w.]*)")
 

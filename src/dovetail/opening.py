@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import Literal, TypeVar, overload
 
@@ -16,6 +17,7 @@ from .engine.run_folder import CONFIG, read_config, units_beside
 from .errors import FileFormatError, SpecError
 from .io.checkpoint import is_safetensors
 from .io.header import read_header
+from .nets.own import Build
 from .recipes import find_recipe, finished_units
 from .recipes.recipe import check_scale
 from .sculpting import Hierarchy, Sculpture, open_sculpture
@@ -36,11 +38,29 @@ _MOST_NAMED = 3
 
 
 @overload
-def open_saved(path: str | Path, *, trunk: FrozenTrunk | None = None) -> Saved: ...
-@overload
-def open_saved(path: str | Path, kind: type[Wanted], *, trunk: FrozenTrunk | None = None) -> Wanted: ...
 def open_saved(
-    path: str | Path, kind: type[Wanted] | None = None, *, trunk: FrozenTrunk | None = None
+    path: str | Path,
+    *,
+    trunk: FrozenTrunk | None = None,
+    build: Build | None = None,
+    trust: Collection[str] = (),
+) -> Saved: ...
+@overload
+def open_saved(
+    path: str | Path,
+    kind: type[Wanted],
+    *,
+    trunk: FrozenTrunk | None = None,
+    build: Build | None = None,
+    trust: Collection[str] = (),
+) -> Wanted: ...
+def open_saved(
+    path: str | Path,
+    kind: type[Wanted] | None = None,
+    *,
+    trunk: FrozenTrunk | None = None,
+    build: Build | None = None,
+    trust: Collection[str] = (),
 ) -> Saved | Wanted:
     """Open a file or folder that Dovetail has written.
 
@@ -53,6 +73,12 @@ def open_saved(
         What it has to be, such as ``dovetail.Composite``; whatever it is by default.
     trunk : Trunk, optional
         The trunk that a specialist or composite stands on, so that it takes raw samples.
+    build : callable, optional
+        What makes the network of a specialist or composite, if it is one of your own: the class or function that it was
+        trained with.
+    trust : collection of str
+        Packages from which such networks may be imported because a file names them; nothing is imported on a file's
+        word alone.
 
     Returns
     -------
@@ -77,7 +103,7 @@ def open_saved(
     found: Saved
     match kind_of(path):
         case "part":
-            found = open_file(path)
+            found = open_file(path, build=build, trust=trust)
         case "sculpture":
             found = open_sculpture(path)
         case "hierarchy":

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import dovetail as dt
-from dovetail.specialists.train import start_hash
+from dovetail.specialists.train import _start_hash
 
 from ..test_borders import ORDER, SOURCE
 
@@ -72,7 +72,7 @@ def test_a_call_walks_as_the_page_says() -> None:
             if step and (not seen or seen[-1] != step):
                 seen.append(step)
 
-    start_hash.cache_clear()  # another test may have asked for the same network
+    _start_hash.cache_clear()  # another test may have asked for the same network
     sys.setprofile(watch)
     try:
         data = dt.load("digits")

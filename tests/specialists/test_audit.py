@@ -31,8 +31,8 @@ def test_hidden_activations_are_what_the_output_layer_reads() -> None:
     a, b = make_specialist((0,)), make_specialist((1,))
     both = dt.compose([a, b], "logits").module()
     assert torch.equal(hidden_activations(both, x)[:, :12], hidden_activations(a.module(), x))
-    with pytest.raises(DataError, match="no layer called 'output'"):
-        hidden_activations(torch.nn.Linear(6, 2), x)
+    with pytest.raises(SpecError, match="runs no dense layer"):
+        hidden_activations(torch.nn.ReLU(), x)
 
 
 def test_a_probe_finds_what_is_there_and_nothing_else() -> None:

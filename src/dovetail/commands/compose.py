@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from .files import open_parts
-from .options import Json
+from .files import check_free, open_parts
+from .options import Json, TrunkName
 from .output import print_json, print_table, say, table_of
 
 if TYPE_CHECKING:
@@ -60,13 +60,27 @@ def compose(
     undecided: Annotated[
         str, typer.Option(help="With --threshold: the share of samples it knows that may be left undecided.")
     ] = "5%",
+    trunk: TrunkName = None,
     keep: Annotated[
         float, typer.Option(help="For --method ties: share of its weights each specialist brings along.")
     ] = 1.0,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="File to save the composite in.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Also put together what is unwise.")] = False,
+    export: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Also write it for other programs, model.onnx or model.pt2: from raw numbers (with --trunk, what the "
+            "trunk takes) to logits of the classes that it knows.",
+        ),
+    ] = None,
+    force: Annotated[
+        bool,
+        typer.Option(
+            "--force", help="Replace the file if it is there, and also put together what is unwise."
+        ),
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Put specialists together into one network: add a class by adding its file, drop it with --without.
@@ -76,14 +90,16 @@ def compose(
     Example:
 
         dovetail compose parts/ --without 3 -o nine.safetensors
+
+        dovetail compose parts/ --export ten.onnx
     """
     from ..data import open_data
     from ..errors import SpecError
-    from ..io.write import check_folder
     from ..specialists import audit_drop
     from ..specialists.class_sets import class_of_text
     from ..specialists.data_for import data_for
     from ..specialists.threshold import rate_of
+    from .trunk import on_trunk, open_trunk
 
     if audit is not None and not without:
         raise SpecError("--audit measures what is left of a class that was taken out; name it with --without")
@@ -93,8 +109,10 @@ def compose(
         raise SpecError("--undecided goes with --threshold DATA, on which it is chosen")
     rate_of(undecided)
     if output is not None:
-        check_folder(output)
-    parts = open_parts(files)
+        check_free(output, force=force)
+    if export is not None:
+        check_free(export, force=force)
+    parts = on_trunk(open_parts(files), open_trunk(trunk))
     blueprint = parts[0].blueprint
     measured = None if evaluate is None else data_for(blueprint, evaluate)
     audited = None if audit is None else measured if audit == evaluate else data_for(blueprint, audit)
@@ -111,18 +129,22 @@ def compose(
     found = None if audited is None else audit_drop(whole, dropped, audited, progress=not as_json)
     if output is not None:
         composite.save(output)
+    exported = None if export is None else composite.export(export)
     if as_json:
         print_json(
             {
                 "composite": repr(composite),
                 "specialists": [repr(part) for part in composite.specialists],
                 "file": None if output is None else str(output),
+                "export": None if exported is None else exported.to_dict(),
                 "score": None if score is None else score.to_dict(),
                 "audit": None if found is None else found.to_dict(),
             }
         )
         return
     _print(composite, score, found, output)
+    if exported is not None:
+        say(str(exported))
 
 
 def _put_together(

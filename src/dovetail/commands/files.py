@@ -1,4 +1,8 @@
-"""Files that commands are given: folders stand for the files in them, and weights of other programs are told apart."""
+"""Files that commands are given, and that they write.
+
+Folders stand for the files in them, weights of other programs are told apart, and nothing that is there is replaced
+without being asked.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import FileFormatError
+from ..errors import DovetailError, FileFormatError
+from ..io.write import check_folder
 
 if TYPE_CHECKING:
     from ..specialists import Composite, Specialist
@@ -40,6 +45,22 @@ def _in_folder(folder: Path) -> list[Path]:
             f"the folder {folder} holds no {ENDING} files; dovetail train DATA -o {folder} puts specialists into it"
         )
     return found
+
+
+def check_free(path: Path, *, force: bool) -> None:
+    """Refuse, before any work is done, a file that cannot be written, or whose place another has already.
+
+    Examples
+    --------
+    >>> check_free(Path(__file__), force=False)
+    Traceback (most recent call last):
+    dovetail.errors.DovetailError: ...files.py is in the way; replace it (--force), or choose another name
+    """
+    check_folder(path)
+    if path.is_dir():
+        raise DovetailError(f"cannot write {path}: it is a folder; name a file")
+    if path.exists() and not force:
+        raise DovetailError(f"{path} is in the way; replace it (--force), or choose another name")
 
 
 def open_parts(paths: Iterable[Path]) -> list[Specialist | Composite]:

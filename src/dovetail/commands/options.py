@@ -21,6 +21,14 @@ DATA = (
 )
 """What can be named wherever data is asked for, in the words of the help."""
 DataName = Annotated[str, typer.Argument(metavar="DATA", help=f"{DATA[0].upper()}{DATA[1:]}.")]
+TrunkName = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TRUNK",
+        help="A frozen network whose features parts stand on: timm:NAME, sentence:FOLDER, transformers:FOLDER or "
+        "package.module:builder, with options such as :weights=FILE,size=224.",
+    ),
+]
 Device = Annotated[
     str | None,
     typer.Option(help="Where to compute: cpu, cuda, cuda:1.", show_default="the first GPU, if any"),

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import DovetailError
-from .files import open_parts
-from .options import Device, Json
+from .files import check_free, open_parts
+from .options import Device, Json, TrunkName
 from .output import print_json, print_table, say, table_of
 
 if TYPE_CHECKING:
@@ -50,6 +50,7 @@ def predict(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="File for all answers, as csv.")
     ] = None,
+    trunk: TrunkName = None,
     device: Device = None,
     force: Annotated[
         bool, typer.Option("--force", help="Replace the file of answers if it is there.")
@@ -66,14 +67,13 @@ def predict(
 
         dovetail predict ten.safetensors digits -o answers.csv
     """
-    from ..io.write import check_folder, write_whole
+    from ..io.write import write_whole
     from ..specialists import compose
+    from .trunk import on_trunk, open_trunk
 
     if output is not None:
-        check_folder(output)
-        if output.exists() and not force:
-            raise DovetailError(f"{output} is in the way; replace it (--force), or choose another name")
-    found = open_parts([parts])
+        check_free(output, force=force)
+    found = on_trunk(open_parts([parts]), open_trunk(trunk))
     part: Part = found[0] if len(found) == 1 else compose(found)
     samples = _samples(part, data)
     answers = part.answers(samples.raw, undecided=_as_typed(undecided), device=device)

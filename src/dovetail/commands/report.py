@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ..errors import DovetailError
+from ..errors import DovetailError, FileFormatError
+from .files import ENDING
 from .options import Json, ReplaceFile, ReportFile
 from .output import print_json, say
 
@@ -55,14 +57,39 @@ def report(
     page = build_report(path, measure=measure, data=data, samples=samples, progress=not as_json)
     written = page.save(output)
     size = written.stat().st_size
+    unmeasured = _own_data(path) if measure and data is None else []
     if as_json:
         print_json(
-            {"report": str(written), "sections": page.sections, "bytes": size, "left_out": page.left_out}
+            {
+                "report": str(written),
+                "sections": page.sections,
+                "bytes": size,
+                "left_out": page.left_out,
+                "not_measured": unmeasured,
+            }
         )
         return
     for what in page.left_out:
         say(f"warning: not in this report: {what}", err=True)
+    if unmeasured:
+        say(
+            f"note: nothing is measured on {', '.join(unmeasured)}, which is own data: files do not say where it is; "
+            "name it with --data PATH"
+        )
     say(f"Report: {written} ({', '.join(page.sections)}; {_size(size)})")
+
+
+def _own_data(path: Path) -> list[str]:
+    """Return what parts were trained on that has no name by which it could be loaded."""
+    from ..specialists.files import read_file_manifest
+
+    names: list[str] = []
+    for file in sorted(path.glob(f"*{ENDING}")) if path.is_dir() else [path]:
+        with suppress(FileFormatError):  # not a part; or damaged, which the report says
+            manifest = read_file_manifest(file)
+            if manifest.blueprint.preparation is not None:
+                names += [provenance.data for _, provenance in manifest.specialists]
+    return list(dict.fromkeys(names))
 
 
 def _size(size: int) -> str:

@@ -9,7 +9,7 @@ import typer
 
 from ..errors import SpecError
 from ..specialists.settings import TrainingSettings
-from .options import DataName, Device, FirstSeed, Json, Seeds, seed_range, with_settings
+from .options import DataName, Device, FirstSeed, Json, Seeds, TrunkName, seed_range, with_settings
 from .output import print_json, print_table, say, table_of
 
 
@@ -27,6 +27,7 @@ def train(
             show_default="each class alone",
         ),
     ] = None,
+    trunk: TrunkName = None,
     seeds: Seeds = 1,
     seed: FirstSeed = 0,
     device: Device = None,
@@ -45,16 +46,16 @@ def train(
         dovetail train digits --net mlp:500 --slots -o parts/
 
         dovetail train wine.csv:target=quality -o parts/
+
+        dovetail train intents.jsonl --trunk sentence:minilm/ --net mlp:1600 --slots -o parts/
     """
-    from ..data import open_data
     from ..specialists import train_specialists
     from ..specialists.files import file_name
-    from .own_data import say_what_was_read, what_was_read
+    from .own_data import what_was_read
+    from .trunk import open_through, open_trunk
 
     numbers = seed_range(seed, seeds)
-    dataset = open_data(data)
-    if not as_json:
-        say_what_was_read(dataset, data)
+    dataset = open_through(open_trunk(trunk), data, device=device, quiet=as_json)
     sets = None if rewarded is None else [_class_set(entry, dataset.classes) for entry in rewarded]
     own = {name: _function(options.pop(name), name) for name in ("loss", "augment")}
     settings = TrainingSettings(**options | {"patience": options["patience"] or None})

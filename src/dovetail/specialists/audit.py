@@ -17,7 +17,7 @@ from ..data.dataset import Dataset
 from ..data.split import Split
 from ..errors import DataError, SpecError
 from ..markup import excerpt_html, text_html
-from ..nets import build_net
+from ..nets.output import output_layer
 from ..population import Adam, Population
 from ..result import Result, plain
 from ..threads import one_blas_thread
@@ -25,6 +25,7 @@ from .blueprint import Tempered
 from .class_sets import ClassName, ClassSet, class_sets, named, one_hot_sets
 from .composite import Composite, compose_quietly
 from .evaluate import Score, run_network, score_logits
+from .merge import LogitAverage
 from .objectives import rewarded_cross_entropy
 from .plots import plot_probes
 from .settings import TrainingSettings
@@ -290,9 +291,7 @@ def _generalist(
 
 def _untrained(like: Composite) -> nn.Module:
     blueprint = like.blueprint
-    network = build_net(
-        blueprint.net, blueprint.input_shape, len(blueprint.classes), seed=like.specialists[0].seed
-    )
+    network = blueprint.builder(like.specialists[0].seed)
     return Tempered(network, blueprint.temperature)
 
 
@@ -322,9 +321,8 @@ def hidden_activations(network: nn.Module, x: Tensor, *, batch_size: int = 1024)
     >>> hidden_activations(dt.build_net("mlp:7", (3,), 2, seed=0), torch.zeros(5, 3)).shape
     torch.Size([5, 7])
     """
-    outputs = [module for name, module in network.named_modules() if name.split(".")[-1] == "output"]
-    if not outputs:
-        raise DataError("the network has no layer called 'output' whose inputs could be read")
+    networks = list(network.networks) if isinstance(network, LogitAverage) else [network]
+    outputs = [each.get_submodule(output_layer(each, x[:1])) for each in networks]
     seen: list[list[Tensor]] = [[] for _ in outputs]
     hooks = [
         layer.register_forward_pre_hook(lambda _, inputs, kept=kept: kept.append(inputs[0].detach()))

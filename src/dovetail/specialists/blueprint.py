@@ -20,7 +20,8 @@ from ..data.preparation import Preparation
 from ..data.preparation.numbers import as_array
 from ..data.split import Split, is_finite
 from ..errors import DataError, ShapeError
-from ..nets import NetBuilder, NetSpec, net_builder
+from ..nets import Net, NetBuilder, OwnNet, builder_of
+from ..nets.own import Build, OwnBuilder
 
 State = dict[str, Tensor]
 """A network's parameters and buffers by name."""
@@ -32,7 +33,7 @@ class Blueprint:
 
     Attributes
     ----------
-    net : NetSpec
+    net : NetSpec or OwnNet
         The architecture.
     input_shape : tuple of int
         Shape of one sample.
@@ -45,12 +46,13 @@ class Blueprint:
 
     Examples
     --------
+    >>> from dovetail.nets import NetSpec
     >>> blueprint = Blueprint(NetSpec.parse("mlp:8"), (4,), ("cat", "dog"), 5.0)
     >>> blueprint.parameter_names
     ('dense1.weight', 'dense1.bias', 'output.weight')
     """
 
-    net: NetSpec
+    net: Net
     input_shape: tuple[int, ...]
     classes: tuple[str, ...]
     temperature: float
@@ -63,9 +65,14 @@ class Blueprint:
         return json.dumps([str(self.net), self.input_shape, self.classes, self.temperature, *prepared])
 
     @property
-    def builder(self) -> NetBuilder:
+    def builder(self) -> NetBuilder | OwnBuilder:
         """Makes networks of this architecture."""
-        return net_builder(self.net, self.input_shape, len(self.classes))
+        return builder_of(self.net, self.input_shape, len(self.classes))
+
+    @property
+    def code(self) -> Build | None:
+        """What makes the network, if it is one of the user's own: blueprints that are equal may differ in that."""
+        return self.net.build if isinstance(self.net, OwnNet) else None
 
     @cached_property
     def parameter_names(self) -> tuple[str, ...]:
@@ -74,7 +81,7 @@ class Blueprint:
 
     def network(self, state: Mapping[str, Tensor] | None = None) -> nn.Module:
         """Return a network with these weights in evaluation mode; without weights, only its shapes."""
-        network = _copy(_shapes(self))
+        network = _copy(_shapes(self, self.code))
         if state is not None:
             _load(network, state)
         return network
@@ -119,8 +126,11 @@ class Blueprint:
 
 
 @lru_cache(maxsize=64)
-def _shapes(blueprint: Blueprint) -> nn.Module:
+def _shapes(blueprint: Blueprint, code: Build | None) -> nn.Module:
     """Return a network without weights, to be copied and never given away: building it takes longer than using it."""
+    if isinstance(blueprint.net, OwnNet):
+        # Built for real: a network of one's own may hold tensors that are no weights, and that meta would lose.
+        return blueprint.builder(seed=0).eval()
     with torch.device("meta"):
         return blueprint.builder().eval()
 

@@ -123,7 +123,7 @@ def clash_in(
         return None
     return (
         f"{problem}; expect them to get in each other's way (train in slots, sparser or wider, or use "
-        "method='logits')"
+        "the method 'logits')"
     )
 
 

@@ -37,6 +37,14 @@ def data_for(blueprint: Blueprint, text: str, *, download: bool = True) -> Datas
     >>> data_for(Blueprint(NetSpec.parse("mlp:8"), (1, 8, 8), ten, 5.0), "digits")
     Dataset('digits', 1149/288/360, input_shape=(1, 8, 8), outputs=10)
     """
+    data = inputs_for(blueprint, text, download=download)
+    check_data(blueprint, data)
+    _check_prepared(blueprint, data)
+    return data
+
+
+def inputs_for(blueprint: Blueprint, text: str, *, download: bool = True) -> Dataset:
+    """Return data whose samples are prepared like those of parts, whatever its classes; see `data_for`."""
     preparation = blueprint.preparation
     on_trunk = isinstance(preparation, Features)
     like = _Raw(preparation.reads, blueprint.classes) if isinstance(preparation, Features) else blueprint
@@ -47,8 +55,6 @@ def data_for(blueprint: Blueprint, text: str, *, download: bool = True) -> Datas
         data = open_data(text, like=None if on_trunk and like.preparation is None else like)
     if isinstance(preparation, Features) and not isinstance(data.preparation, Features):
         data = preparation.trunk_at_hand().features(data, like=blueprint)
-    check_data(blueprint, data)
-    _check_prepared(blueprint, data)
     return data
 
 

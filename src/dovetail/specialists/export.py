@@ -52,6 +52,15 @@ class Export:
     outputs: tuple[str, ...]
     difference: float
 
+    def to_dict(self) -> dict[str, object]:
+        """Return it as plain values, ready for JSON."""
+        return {
+            "file": str(self.path),
+            "inputs": list(self.inputs),
+            "outputs": list(self.outputs),
+            "difference": self.difference,
+        }
+
     def __str__(self) -> str:
         shape = ", ".join(map(str, self.inputs))
         return (
@@ -112,25 +121,32 @@ def export(
     example = torch.rand(2, *shape)
     write = _write_onnx if path.suffix.lower() == ".onnx" else _write_torch
     names = part.known if known_only else part.classes
-    run: list[Callable[[Tensor], Tensor]] = []
-    try:
-        write_whole(path, lambda temporary: run.append(write(network, example, temporary, names)))
-        given = torch.rand(_TRIED, *shape)
-        with torch.no_grad():
-            wanted = network(given)
-        found = run[0](given)
-    except DovetailError:
-        raise
-    except Exception as error:
-        raise failed(f"exporting to {path.name}", error) from error
+    differences: list[float] = []
+
+    def write_checked(temporary: Path) -> None:
+        try:
+            run = write(network, example, temporary, names)
+            given = torch.rand(_TRIED, *shape)
+            with torch.no_grad():
+                differences.append(_difference(run(given), network(given)))
+        except (DovetailError, OSError):
+            raise
+        except Exception as error:
+            raise failed(f"exporting to {path.name}", error) from error
+
+    write_whole(path, write_checked)
+    return Export(path, shape, tuple(names), differences[0])
+
+
+def _difference(found: Tensor, wanted: Tensor) -> float:
+    """Return by how much outputs differ at most, or refuse them."""
     difference = float((found - wanted).abs().max())
     if not difference <= _MOST_DIFFERENT * max(1.0, float(wanted.abs().max())):
-        path.unlink(missing_ok=True)
         raise DovetailError(
             f"the file gave outputs that differ by {difference:.2g} from those of the part, so it was not kept; some "
             "layer of the network is exported as another one"
         )
-    return Export(path, shape, tuple(names), difference)
+    return difference
 
 
 def _write_torch(

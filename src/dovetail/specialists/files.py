@@ -11,7 +11,8 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -22,7 +23,9 @@ from torch import Tensor
 from ..data.dataset import Dataset
 from ..data.split import is_finite
 from ..errors import DataError, DovetailError, FileFormatError
+from ..importing import TRUSTED
 from ..io.header import KEY
+from ..nets.own import Build
 from .blueprint import Blueprint, Packed, State
 from .cards import Card
 from .class_sets import ClassSet
@@ -35,8 +38,19 @@ from .threshold import BY_CARDS
 Read = TypeVar("Read")
 
 
-def open_file(path: str | Path) -> Specialist | Composite:
+def open_file(
+    path: str | Path, *, build: Build | None = None, trust: Collection[str] = ()
+) -> Specialist | Composite:
     """Read a specialist or composite from its file, as `dovetail.open` does.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+    build : callable, optional
+        What makes its network, if that is one of your own.
+    trust : collection of str
+        Packages from which networks may be imported because a file names them, beside those of `dovetail --trust`.
 
     Raises
     ------
@@ -51,7 +65,7 @@ def open_file(path: str | Path) -> Specialist | Composite:
     ...     dt.open(three.save(f"{folder}/three.safetensors")) == three
     True
     """
-    return _explained(Path(path), _read)
+    return _explained(Path(path), partial(_read, build=build, trust=(*trust, *TRUSTED)))
 
 
 def read_file_manifest(path: str | Path) -> Manifest:
@@ -87,7 +101,7 @@ def _explained(path: Path, read: Callable[[Path], Read]) -> Read:
         raise FileFormatError(f"{path} cannot be used: {error}") from None
 
 
-def _manifest(path: Path) -> Manifest:
+def _manifest(path: Path, build: Build | None = None, trust: Collection[str] = ()) -> Manifest:
     if path.is_dir():
         raise FileFormatError("it is a folder; name the files in it")
     with safe_open(path, framework="pt") as file:
@@ -97,11 +111,11 @@ def _manifest(path: Path) -> Manifest:
             "it is a safetensors file without dovetail's manifest; make specialists with train_specialists; weights of "
             "other programs are for dovetail audit and dovetail modules"
         )
-    return read_manifest(text)
+    return read_manifest(text, build, trust)
 
 
-def _read(path: Path) -> Specialist | Composite:
-    manifest = _manifest(path)
+def _read(path: Path, build: Build | None, trust: Collection[str]) -> Specialist | Composite:
+    manifest = _manifest(path, build, trust)
     with safe_open(path, framework="pt") as file:
         tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (a file is no mapping)
     shapes = manifest.blueprint.network().state_dict()
@@ -250,7 +264,7 @@ def find_trained(
         if not path.exists() or replace:
             continue
         try:
-            part = open_file(path)
+            part = open_file(path, build=blueprint.code)
         except FileFormatError as error:
             raise FileFormatError(
                 f"{error}; delete it to train it again, or replace all (--force)"

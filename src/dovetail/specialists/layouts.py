@@ -8,15 +8,18 @@ have no sizes of their own in the spec train whole, behind masks.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Protocol
 
 import torch
 from torch import Tensor
 
 from ..errors import ShapeError
-from ..nets import ARCHITECTURES, NetSpec, build_net
+from ..nets import ARCHITECTURES, Net, NetSpec, OwnNet, builder_of
+from ..nets.own import Build
 from ..population import Population
 from ..prune import slot_masks
+from ..prune.network_slots import NetworkSlots
 from .blueprint import Blueprint, Packed, State, pack
 from .class_sets import ClassSet
 
@@ -67,6 +70,10 @@ class MaskedSlots(WholeNetworks):
 
     def slot(self, ids: ClassSet) -> State:
         """Return which entries of every tensor are in the slot of some classes."""
+        if isinstance(self.blueprint.net, OwnNet):
+            if ids not in self._slots:
+                self._slots[ids] = _network_slots(self.blueprint, self.blueprint.code).masks(ids)
+            return self._slots[ids]
         if ids not in self._slots:
             with torch.device("meta"):
                 shapes = self.blueprint.builder().state_dict()
@@ -93,6 +100,12 @@ class MaskedSlots(WholeNetworks):
         return super().packed(trained, place, ids) | statistics
 
 
+@lru_cache(maxsize=16)
+def _network_slots(blueprint: Blueprint, code: Build | None) -> NetworkSlots:
+    """Return whose the tensors of a network of one's own are."""
+    return NetworkSlots(blueprint.builder(0), torch.zeros(2, *blueprint.input_shape), len(blueprint.classes))
+
+
 class SmallSlots(MaskedSlots):
     """Members train as the small networks that their slots are, padded where a layer does not divide evenly.
 
@@ -109,7 +122,7 @@ class SmallSlots(MaskedSlots):
         """Let the members start from their slots in the initial weights of the full network."""
         classes = len(self.blueprint.classes)
         starts = {
-            seed: build_net(self.blueprint.net, self.blueprint.input_shape, classes, seed=seed).state_dict()
+            seed: builder_of(self.blueprint.net, self.blueprint.input_shape, classes)(seed).state_dict()
             for seed, _ in members
         }
         tensors = {**population.params, **population.buffers}
@@ -186,7 +199,7 @@ def layouts(
     ]
 
 
-def slot_net(net: NetSpec, owned: int, classes: int) -> NetSpec | None:
+def slot_net(net: Net, owned: int, classes: int) -> NetSpec | None:
     """Return the small network that holds any slot of ``owned`` of ``classes`` shares, or None if there is none.
 
     Examples
@@ -194,7 +207,11 @@ def slot_net(net: NetSpec, owned: int, classes: int) -> NetSpec | None:
     >>> str(slot_net(NetSpec.parse("mlp:500-100"), 2, 10)), str(slot_net(NetSpec.parse("mlp:512"), 2, 10))
     ('mlp:100-20', 'mlp:104')
     """
-    if not ARCHITECTURES[net.name].sizes_mean or any(size < classes for size in net.sizes):
+    if (
+        isinstance(net, OwnNet)
+        or not ARCHITECTURES[net.name].sizes_mean
+        or any(size < classes for size in net.sizes)
+    ):
         return None
     return NetSpec(net.name, tuple(-(-size // classes) * owned for size in net.sizes), net.options)
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+import warnings
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import cast
 
 from .._version import __version__
 from ..data.preparation import read_preparation
-from ..errors import DovetailError, FileFormatError, SpecError
+from ..errors import DovetailError, DovetailWarning, FileFormatError, SpecError
 from ..io.fields import number, parse, refuse_newer, take, whole
-from ..nets import NetSpec
+from ..nets import Net, NetSpec, OwnNet
+from ..nets.own import NAME as OWN_NAME_OF_NET
+from ..nets.own import Build, OwnBuilder
 from .blueprint import Blueprint
 from .merge import METHODS, Method, check_keep, check_weights
 from .objectives import LOSSES
@@ -86,6 +89,8 @@ class Manifest:
         }
         if self.blueprint.preparation is not None:
             content["preparation"] = self.blueprint.preparation.model_dump(mode="json")
+        if isinstance(self.blueprint.net, OwnNet):
+            content["shapes"] = _shapes(self.blueprint)
         if self.threshold is not None:
             content["threshold"] = self.threshold.model_dump(mode="json")
         if self.kind == "composite":
@@ -94,8 +99,17 @@ class Manifest:
         return json.dumps({**content, "checksum": _checksum(content)})
 
 
-def read_manifest(text: str) -> Manifest:
+def read_manifest(text: str, build: Build | None = None, trust: Collection[str] = ()) -> Manifest:
     """Return what a manifest says.
+
+    Parameters
+    ----------
+    text : str
+        The manifest.
+    build : callable, optional
+        What makes the network, if it is one of the user's own.
+    trust : collection of str
+        Packages from which it may be imported because the manifest names it.
 
     Raises
     ------
@@ -123,7 +137,7 @@ def read_manifest(text: str) -> Manifest:
     kind = take(content, "kind", str)
     if kind not in ("specialist", "composite"):
         raise FileFormatError(f"it is a {kind!r:.40}, neither a specialist nor a composite")
-    blueprint = _basis(content)
+    blueprint = _basis(content, build, trust)
     entries = take(content, "specialists", list)
     specialists = [_specialist(entry, blueprint) for entry in entries]
     sparsities = [number(entry.get("sparsity")) for entry in entries]
@@ -165,9 +179,9 @@ def _checksum(content: Mapping[str, object]) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:32]
 
 
-def _basis(content: Mapping[str, object]) -> Blueprint:
+def _basis(content: Mapping[str, object], build: Build | None, trust: Collection[str]) -> Blueprint:
     try:
-        net = NetSpec.parse(take(content, "net", str))
+        net = _net(take(content, "net", str), build, trust)
         shape = tuple(whole(size) for size in take(content, "input_shape", list))
         classes = tuple(take(content, "classes", list))
         if not classes or not all(isinstance(name, str) for name in classes):
@@ -181,12 +195,49 @@ def _basis(content: Mapping[str, object]) -> Blueprint:
         blueprint = Blueprint(net, shape, classes, number(content.get("temperature")), preparation)
         if blueprint.temperature <= 0:
             raise FileFormatError(f"temperature {blueprint.temperature} is not above 0")
-        blueprint.builder  # noqa: B018 (proves that such a network can be built)
+        if isinstance(net, OwnNet):
+            _check_own(blueprint, net, take(content, "shapes", dict))
+        else:
+            blueprint.builder  # noqa: B018 (proves that such a network can be built)
     except FileFormatError:
         raise
     except DovetailError as error:
         raise FileFormatError(f"it describes a network that cannot be built: {error}") from None
     return blueprint
+
+
+def _net(text: str, build: Build | None, trust: Collection[str]) -> Net:
+    if OWN_NAME_OF_NET.fullmatch(text):
+        return OwnNet.named(text, build, trust)
+    if build is not None:
+        raise SpecError(
+            f"its network is {text}, which is not of your own, so build= has nothing to say about it"
+        )
+    return NetSpec.parse(text)
+
+
+def _shapes(blueprint: Blueprint) -> dict[str, list[int]]:
+    """Return the shapes of a network's tensors, which no spec tells of one of the user's own."""
+    return {name: list(tensor.shape) for name, tensor in blueprint.network().state_dict().items()}
+
+
+def _check_own(blueprint: Blueprint, net: OwnNet, shapes: Mapping[str, object]) -> None:
+    """Refuse a network that does not fit, and tell of code that has changed; what cannot be built may be looked at."""
+    if net.build is None:
+        return
+    builder = blueprint.builder
+    assert isinstance(builder, OwnBuilder)
+    builder.check()
+    found = _shapes(blueprint)
+    differ = [name for name in {**shapes, **found} if shapes.get(name) != found.get(name)]
+    if differ:
+        raise FileFormatError(
+            f"what makes its network gives another one: {differ[0]!r:.80} is {found.get(differ[0])}, and was "
+            f"{shapes.get(differ[0])!r:.80}"
+        )
+    odd = net.check_code()
+    if odd:
+        warnings.warn(f"{odd}; its answers may be others", DovetailWarning, stacklevel=2)
 
 
 def _specialist(entry: object, blueprint: Blueprint) -> tuple[tuple[int, ...], Provenance]:

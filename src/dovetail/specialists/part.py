@@ -27,6 +27,7 @@ from .blueprint import Blueprint, State
 from .cards import MOST_NUMBERS, Card, nearness
 from .class_sets import named
 from .evaluate import Score, check_class_ids, evaluate_all, outputs_of, run_network
+from .export import Export, export
 from .manifest import Manifest
 from .threshold import (
     BY_CARDS,
@@ -176,6 +177,35 @@ class Part(ABC):
                 )
             network = nn.Sequential(layer, network).eval()
         return network
+
+    def export(
+        self,
+        path: str | Path,
+        *,
+        trunk: FrozenTrunk | None = None,
+        known_only: bool = True,
+        raw: bool = True,
+    ) -> Export:
+        """Write it as a file for other programs, ``.onnx`` or ``.pt2``, and check that the file does the same.
+
+        Parameters
+        ----------
+        path : path
+            ONNX, or what `torch.export.load` reads.
+        trunk : Trunk, optional
+            The trunk that it stands on, which the file then holds too.
+        known_only, raw : bool
+            As for `module`; raw samples are taken where they are numbers.
+
+        Examples
+        --------
+        >>> import tempfile, dovetail as dt
+        >>> (three,) = dt.train_specialists(dt.load("digits"), "mlp:16", [3], epochs=1, progress=False)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     three.export(f"{folder}/three.pt2").outputs
+        ('3',)
+        """
+        return export(self, path, trunk=trunk, known_only=known_only, raw=raw)
 
     @abstractmethod
     def state_dict(self, *, layout: Literal["dense", "sparse"] = "dense") -> State:

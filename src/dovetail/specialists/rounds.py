@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from ..data.dataset import Dataset
 from ..errors import SpecError, TrainingError
+from ..nets.output import LAYERS, output_layer
 from ..population import Adam, History, OptimizerState, Population
 from ..population.batch_norm import has_batch_norm
 from ..population.fit import Done
@@ -105,7 +106,7 @@ def train_rounds(
             )
         histories.append(history)
         if not last:
-            population.set_masks(_pruned(population, settings))
+            population.set_masks(_pruned(population, data.train.x[:2], settings))
     return histories
 
 
@@ -114,7 +115,7 @@ def _title(progress: bool | str, stage: int, stages: int) -> str:
     return f"{progress}, {what}" if isinstance(progress, str) else what
 
 
-def _pruned(population: Population, settings: TrainingSettings) -> dict[str, Tensor]:
+def _pruned(population: Population, example: Tensor, settings: TrainingSettings) -> dict[str, Tensor]:
     """Return masks with the weights and biases of least magnitude pruned."""
     names = prunable(population.member(0))
     assert settings.sparsity is not None  # filled in
@@ -122,11 +123,13 @@ def _pruned(population: Population, settings: TrainingSettings) -> dict[str, Ten
     weights = {name: population.params[name] for name in names}
     if settings.scope == "global":
         return prune_by_magnitude(weights, population.masks, rate=rate, scope="global", population=True)
+    network = population.member(0)
+    last = output_layer(network, example.to(next(network.parameters())))
     return prune_by_magnitude(
         weights,
         population.masks,
         rate=rate,
-        output=[name for name in names if name.startswith("output.")],
+        output=[name for name in names if name.rpartition(".")[0] == last],
         output_rate=rate * settings.output_share,
         population=True,
     )
@@ -140,10 +143,9 @@ def prunable(network: nn.Module) -> list[str]:
     >>> prunable(nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2)))
     ['0.weight', '0.bias']
     """
-    layers = (nn.Linear, nn.modules.conv._ConvNd)
     return [
         f"{place}.{name}" if place else name
         for place, module in network.named_modules()
-        if isinstance(module, layers)
+        if isinstance(module, LAYERS)
         for name, _ in module.named_parameters(recurse=False)
     ]

@@ -16,7 +16,9 @@ from torch import Tensor, nn
 from ..data.dataset import Dataset
 from ..data.split import Split
 from ..errors import DataError, SpecError
-from ..nets import NetSpec, build_net, net_builder
+from ..nets import NetSpec, OwnNet, builder_of, net_of
+from ..nets.own import NAME as OWN_NET
+from ..nets.own import Build
 from ..population import History, Population
 from ..population.fit import Done
 from ..population.step import Augment
@@ -42,7 +44,7 @@ if TYPE_CHECKING:
 
 def train_specialists(
     data: Dataset,
-    net: str | NetSpec = "mlp:512",
+    net: str | NetSpec | OwnNet | Callable[[], nn.Module] = "mlp:512",
     rewarded: Iterable[ClassName | Iterable[ClassName]] | None = None,
     *,
     loss: LossName | Loss = "me",
@@ -85,8 +87,10 @@ def train_specialists(
     ----------
     data : Dataset
         Classes to learn. All samples are used; only those of rewarded classes need labels.
-    net : str or NetSpec
-        The architecture, as for `build_net`.
+    net : str, NetSpec or callable
+        The architecture: a spec as for `build_net`, or a class or function without arguments that makes a network of
+        your own (``functools.partial`` for one with settings), or its name, ``"package.module:Net"``. Files name it;
+        `dovetail.open` needs it again (``build=``, or ``trust=`` to allow the import).
     rewarded : iterable, optional
         For each specialist a class or several, by id or name. Default: one specialist per class.
     loss : {"me", "qme", "xe"} or callable
@@ -96,7 +100,7 @@ def train_specialists(
         by the temperature, class ids, and which classes are rewarded, 0/1.
     sparsity : float, optional
         Share of weights and biases to prune. Default: the paper's .99 for ``mlp``, .6 for convolutional
-        networks; nothing with slots.
+        networks and those of your own; nothing with slots.
     rounds : int
         In how many rounds to prune.
     epochs : int
@@ -189,7 +193,10 @@ def train_specialists(
         "augment": None if augment is None else function_name(augment, "augment"),
         "sample_weights": None if counts is None else hash_tensors({"weights": counts})[:16],
     }
-    settings = settled(TrainingSettings.from_arguments(locals() | names))
+    architecture = net_of(net)
+    if isinstance(architecture, OwnNet):
+        builder_of(architecture, data.input_shape, data.outputs).check()  # type: ignore[union-attr]
+    settings = settled(TrainingSettings.from_arguments(locals() | names | {"net": str(architecture)}))
     sets = class_sets(rewarded, data.classes)
     _check_samples(data, sets)
     if seeds is not None and not isinstance(seeds, Iterable):
@@ -199,7 +206,7 @@ def train_specialists(
         raise SpecError("seeds is empty; leave it out for seed 0")
     members = [(number, ids) for number in chosen for ids in sets]
     blueprint = Blueprint(
-        NetSpec.parse(settings.net), data.input_shape, data.classes, settings.temperature, data.preparation
+        architecture, data.input_shape, data.classes, settings.temperature, data.preparation
     )
     starts = {number: start_hash(blueprint, number) for number in dict.fromkeys(chosen)}
     made: dict[Member, Specialist] = {}
@@ -232,7 +239,7 @@ def train_specialists(
                 part.save(Path(folder) / file_name(data.name, ids, number))
 
     for layout, group in layouts(blueprint, missing, slots=slots):
-        build = net_builder(layout.net, data.input_shape, data.outputs)
+        build = builder_of(layout.net, data.input_shape, data.outputs)
         # No more in a population than train together, so that some are done and saved before others begin.
         size = at_once or _trained_at_once(build, data, settings, device)
         rounds_of: list[list[History]] = []
@@ -320,14 +327,16 @@ def settled(settings: TrainingSettings) -> TrainingSettings:
     >>> found.sparsity, found.round_epochs
     (0.99, 10)
     """
-    net, sparsity, rounds = NetSpec.parse(settings.net), settings.sparsity, settings.rounds
+    own = OWN_NET.fullmatch(settings.net)
+    net = None if own else NetSpec.parse(settings.net)
+    sparsity, rounds = settings.sparsity, settings.rounds
     if sparsity is None:
-        sparsity = 0.0 if settings.slots else 0.99 if net.name == "mlp" else 0.6
+        sparsity = 0.0 if settings.slots else 0.99 if net is not None and net.name == "mlp" else 0.6
     if not sparsity or not rounds:
         sparsity, rounds = 0.0, 0
     return settings.model_copy(
         update={
-            "net": str(net),
+            "net": settings.net if net is None else str(net),
             "sparsity": sparsity,
             "rounds": rounds,
             "round_epochs": settings.round_epochs or max(1, settings.epochs // max(1, rounds)),
@@ -335,10 +344,14 @@ def settled(settings: TrainingSettings) -> TrainingSettings:
     )
 
 
-@lru_cache(maxsize=64)
 def start_hash(blueprint: Blueprint, seed: int) -> str:
     """Return the hash of θ0: the initial weights of the full network with this seed."""
-    network = build_net(blueprint.net, blueprint.input_shape, len(blueprint.classes), seed=seed)
+    return _start_hash(blueprint, seed, blueprint.code)
+
+
+@lru_cache(maxsize=64)
+def _start_hash(blueprint: Blueprint, seed: int, code: Build | None) -> str:
+    network = blueprint.builder(seed)
     return hash_tensors(dict(network.named_parameters()))
 
 

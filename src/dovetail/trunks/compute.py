@@ -7,10 +7,12 @@ import hashlib
 import json
 import os
 import re
+import shutil
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -41,7 +43,10 @@ if TYPE_CHECKING:
 Devices = str | torch.device | Sequence[str | torch.device] | None
 """Where to compute; several take turns."""
 
+_DTYPES = (torch.float32, torch.bfloat16, torch.float16)
 _BATCH = 128
+_PICTURE = 3
+"""Axes of one."""
 _AHEAD = 2
 """Batches that each device may be ahead of what is written."""
 
@@ -77,19 +82,22 @@ def features_of(
         raise DataError(
             f"batch_size is how many samples to take at a time, at least 1; got {batch_size!r:.40}"
         )
+    if dtype not in _DTYPES:
+        raise DataError(f"dtype is one of {', '.join(map(str, _DTYPES))}; got {dtype!r:.40}")
     devices = _devices(device)
     name = f"{data.name}-{trunk.name}"
     key = _key(trunk, data, dtype, scale)
-    place = cache_folder("features") / f"{_safe(name)}-{key}" if folder is None else expand_user(folder)
+    place = (
+        cache_folder("features") / f"{_safe(name)}-{key}"
+        if folder is None
+        else expand_user(folder).absolute()
+    )
     if folder is not None and (place.exists() and not is_features(place)) and not _is_empty(place):
         raise DovetailError(f"{place} is in the way and holds no features; choose another folder")
-    if is_features(place) and read_features_file(place).key != key:
-        raise DovetailError(
-            f"{place} holds other features (of {read_features_file(place).preparation.trunk}, or of other data); "
-            "choose another folder, or delete it"
-        )
+    _check_key(place, key)
     if not is_features(place):
         with _held(place) as work:
+            _check_key(place, key)
             if not is_features(place):  # another process may just have made them
                 _fill(work, trunk, data, name, key, batch_size, devices, dtype, scale, progress)
                 if _is_empty(place):
@@ -98,6 +106,15 @@ def features_of(
     content = features_content(place, wanted)
     preparation = cast(Features, content.preparation).with_trunk(trunk)
     return Dataset.from_content(name, content._replace(preparation=preparation), {"features": place.name})
+
+
+def _check_key(place: Path, key: str) -> None:
+    """Refuse a folder that holds other features."""
+    if is_features(place) and read_features_file(place).key != key:
+        raise DovetailError(
+            f"{place} holds other features (of {read_features_file(place).preparation.trunk}, or of other data); "
+            "choose another folder, or delete it"
+        )
 
 
 def _features_like(like: Like, trunk: Trunk, data: Dataset) -> Features:
@@ -140,21 +157,31 @@ def _held(place: Path) -> Iterator[Path]:
     work = place.with_name(f".{place.name}.part")
     try:
         work.mkdir(parents=True, exist_ok=True)
-        with place.with_name(f".{place.name}.lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            try:
-                work.mkdir(exist_ok=True)  # whoever had it before has renamed it
-                yield work
-            finally:
-                if is_features(place):
-                    Path(lock.name).unlink(missing_ok=True)
-                    if _is_empty(work):
-                        work.rmdir()
+        lock = _locked(place.with_name(f".{place.name}.lock"))
+        try:
+            work.mkdir(exist_ok=True)  # whoever had it before has renamed it
+            yield work
+        finally:
+            if not any(file.stat().st_size for file in work.glob("*.npy")):  # done, or nothing to go on with
+                shutil.rmtree(work, ignore_errors=True)
+                Path(lock.name).unlink(missing_ok=True)
+            lock.close()
     except OSError as error:
         raise DovetailError(
             f"cannot keep features in {place} ({error.strerror or error}); what is done stays there, and the same "
             "call goes on with it; or choose another folder, or set $DOVETAIL_CACHE to one with more room"
         ) from error
+
+
+def _locked(path: Path) -> TextIOWrapper:
+    """Return a lock file that no other process has."""
+    while True:
+        lock = path.open("w", encoding="utf-8")
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with suppress(FileNotFoundError):  # whoever had it has meanwhile removed it
+            if os.fstat(lock.fileno()).st_ino == path.stat().st_ino:
+                return lock
+        lock.close()
 
 
 def _is_empty(folder: Path) -> bool:
@@ -302,15 +329,18 @@ def _features(trunk: Trunk, x: Tensor, device: torch.device, dtype: torch.dtype)
         ) from None
     except DovetailError:
         raise
-    except (RuntimeError, TypeError, ValueError, IndexError, AttributeError) as error:
-        reason = (str(error).strip().splitlines() or [""])[0][:200]
-        raise ShapeError(
-            f"{trunk.name} cannot take samples of shape {shape} ({reason}); pictures are brought to a size with size="
-        ) from error
+    except (
+        ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, TypeError, ValueError
+    ) as error:  # fmt: skip
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
+        more = "; pictures are brought to a size with size=" if len(shape) == _PICTURE else ""
+        raise ShapeError(f"{trunk.name} cannot take samples of shape {shape} ({reason}){more}") from error
     if len(found) != len(x):
         raise ShapeError(
             f"at its cut {trunk.name} gives {tuple(found.shape)} for {len(x)} samples, not a row for each"
         )
+    if not found[0].numel():
+        raise ShapeError(f"at its cut {trunk.name} gives {tuple(found.shape)}, no features; cut it elsewhere")
     if not is_finite(found):
         raise DataError(
             f"features of {trunk.name} are NaN or infinite; are samples scaled as it expects? ({dtype})"

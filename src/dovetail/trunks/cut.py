@@ -33,14 +33,15 @@ def usual_cut(network: nn.Module) -> str:
     """Return where a network is cut if nobody says where: before its last layer, if that is dense or a convolution.
 
     Networks without such a layer at their end have no head to leave out, and are taken whole. Sentence transformers
-    are, too: what they give is what one wants of them.
+    are, too: what they give is what one wants of them; so are networks of transformers without a head (``AutoModel``),
+    whose last dense layer is no head but reads only the first token.
 
     Examples
     --------
     >>> usual_cut(nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 1), nn.Softmax(1)))
     'before 2'
     """
-    if is_sentence_transformer(network):
+    if is_sentence_transformer(network) or getattr(network, "base_model", None) is network:
         return OUTPUT
     leaves = [
         (name, module)
@@ -84,9 +85,9 @@ class Cut:
         if where == OUTPUT:
             return
         name = where.removeprefix(BEFORE)
-        modules = dict(network.named_modules())
-        if not name or name not in modules:
-            near = difflib.get_close_matches(name, modules, n=3) or [key for key in modules if key][:5]
+        modules = {key: module for key, module in network.named_modules() if key}
+        if name not in modules:
+            near = difflib.get_close_matches(name, modules, n=3) or list(modules)[:5]
             raise SpecError(
                 f"{type(network).__name__} has no module {name!r:.80} to cut at; it has {', '.join(near)}, … "
                 f"(see dict(model.named_modules())); {BEFORE!r} in front takes what the module reads"
@@ -105,7 +106,10 @@ class Cut:
     def _reached(self, value: object) -> None:
         if self.stops:
             raise _Reached(value)
-        self._value = value
+        if (
+            self._value is None
+        ):  # a module may be used several times, and the first is where it would have stopped
+            self._value = value
 
     def run(self, network: nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Tensor:
         """Return the tensor that a network gives at its cut.
@@ -120,6 +124,7 @@ class Cut:
         if self.where == OUTPUT:
             return _tensor(network(*args, **kwargs), self.where)
         if not self.stops:
+            self._value = None
             network(*args, **kwargs)
             value, self._value = self._value, None
             return _tensor(value, self.where)

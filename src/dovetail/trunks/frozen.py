@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import hashlib
-import inspect
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,14 @@ from .compute import Devices, compute_features, features_of
 from .cut import Cut, usual_cut
 from .named import build_named, name_and_options
 from .pool import Pool, check_pool, pooled
-from .takes import Sentences, Takes, is_sentence_transformer, usual_numbers
+from .takes import (
+    Takes,
+    code_of,
+    is_sentence_transformer,
+    usual_numbers,
+    usual_sentences,
+    without_places,
+)
 
 _LONGEST_NAME = 100
 
@@ -95,16 +101,16 @@ def trunk(
         raise SpecError(
             f"a trunk is made of a torch.nn.Module, or of the name of one; not of {type(model).__name__}"
         )
-    network = copy.deepcopy(model)
+    if name is not None and not isinstance(name, str):
+        raise SpecError(f"the name of a trunk is a text, not {name!r:.80}")
+    network = _frozen_copy(model)
     if weights is not None:
         _load(network, weights)
-    own_tokens = is_sentence_transformer(network)
+    reads_texts = tokenizer is not None or is_sentence_transformer(network)
     takes: Takes = (
-        Sentences(tokenizer)
-        if tokenizer is not None or own_tokens
-        else usual_numbers(network, size, mean, std)
+        usual_sentences(network, tokenizer) if reads_texts else usual_numbers(network, size, mean, std)
     )
-    return Trunk(network, usual_cut(network) if cut is None else cut, pool, takes, name or _name_of(model))
+    return Trunk(network, usual_cut(network) if cut is None else cut, pool, takes, name or _name_of(network))
 
 
 class Trunk(nn.Module):
@@ -129,7 +135,7 @@ class Trunk(nn.Module):
         self.facts = TrunkFacts(
             name=name[:_LONGEST_NAME],
             hash=_hash(network),
-            network=f"{type(network).__module__}:{type(network).__qualname__}",
+            network=type(network).__name__,
             cut=cut,
             pool=pool,
             takes=str(takes),
@@ -222,8 +228,8 @@ class Trunk(nn.Module):
         )  # fmt: skip
 
     def layer(self) -> nn.Module:
-        """Return a copy as a module from samples to features, which `torch.export` and `torch.compile` can follow."""
-        twin = copy.deepcopy(self)
+        """Return a copy on the CPU from samples to features, which `torch.export` and `torch.compile` can follow."""
+        twin = copy.deepcopy(self).cpu()
         twin._cut.stops = False
         return twin
 
@@ -234,16 +240,20 @@ class Trunk(nn.Module):
         Features are not taken from the disk when it has changed. Parts do not hold it: another comment, or another
         version of a library, is no other trunk.
         """
-        digest = hashlib.sha256(repr(self.network).encode())
-        for kind in sorted(
-            {type(module) for module in self.network.modules()}, key=lambda one: one.__qualname__
-        ):
-            if kind.__module__.startswith("torch."):
-                continue
-            try:
-                digest.update(inspect.getsource(kind).encode())
-            except (OSError, TypeError):  # typed at a prompt
-                digest.update(kind.__qualname__.encode())
+        digest = hashlib.sha256(without_places(self.network).encode())
+        for name, module in self.network.named_modules():
+            plain = {key: value for key, value in vars(module).items() if _is_plain(key, value)}
+            digest.update(f"{name} {sorted(plain.items())}".encode())
+            for key in sorted(
+                module._non_persistent_buffers_set
+            ):  # not in its state dict, so not in the other hash
+                buffer = module._buffers[key]
+                if buffer is not None:
+                    digest.update(key.encode() + _bytes_of(buffer))
+        kinds = {type(module) for module in self.network.modules()}
+        for kind in sorted(kinds, key=lambda one: one.__qualname__):
+            if not kind.__module__.startswith("torch."):
+                digest.update(code_of(kind).encode())
         return digest.hexdigest()[:16]
 
     def on(self, device: torch.device) -> Trunk:
@@ -269,8 +279,45 @@ def _hash(network: nn.Module) -> str:
         if not isinstance(tensor, Tensor):
             continue
         digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}\n".encode())
-        digest.update(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().data)
+        digest.update(_bytes_of(tensor))
     return digest.hexdigest()[:32]
+
+
+def _bytes_of(tensor: Tensor) -> memoryview:
+    return tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().data
+
+
+def _is_plain(name: str, value: object) -> bool:
+    """Whether an attribute of a module is a setting, and one that decides what it computes."""
+    if name.startswith("_") or name in ("training", "name_or_path"):
+        return False
+    several = value if isinstance(value, tuple | list) else (value,)
+    return all(one is None or isinstance(one, bool | int | float | str) for one in several)
+
+
+def _frozen_copy(model: nn.Module) -> nn.Module:
+    """Return a copy of a network in evaluation mode, whose weights stay as they are.
+
+    Raises
+    ------
+    SpecError
+        When it cannot be copied, cut or hashed, with the reason.
+    """
+    inner = getattr(model, "_orig_mod", model)  # of torch.compile
+    inner = inner.module if isinstance(inner, nn.DataParallel) else inner
+    kind = type(model).__name__
+    if isinstance(inner, torch.jit.ScriptModule):
+        raise SpecError(
+            f"{kind} is a network of TorchScript, which cannot be cut; give the one it was made of"
+        )
+    for name, tensor in [*inner.named_parameters(), *inner.named_buffers()]:
+        if tensor.is_meta or nn.parameter.is_lazy(tensor):
+            raise SpecError(f"{kind} has no weights yet ({name}); load or initialise them first")
+    try:
+        return copy.deepcopy(inner).eval().requires_grad_(False)
+    except (RuntimeError, TypeError, NotImplementedError) as error:
+        reason = str(error).strip().partition("\n")[0][:200]
+        raise SpecError(f"{kind} cannot be copied ({reason})") from error
 
 
 def _name_of(model: nn.Module) -> str:

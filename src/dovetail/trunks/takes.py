@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import inspect
+import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
@@ -69,7 +72,7 @@ class Numbers:
             raise DataError(f"this trunk takes tensors, not {type(x).__name__}")
         weight = next(network.parameters(), None)
         if weight is not None:
-            x = x.to(weight.device, weight.dtype)
+            x = _ids(x.to(weight.device)) if _looks_up(network) else x.to(weight.device, weight.dtype)
         if self.size is not None and tuple(x.shape[-2:]) != self.size:
             if x.dim() != 4:
                 raise DataError(f"pictures are [pictures, channels, height, width], not {tuple(x.shape)}")
@@ -94,9 +97,12 @@ class Sentences:
     tokenizer : object
         What makes tokens: ``tokenizer(texts, padding=True, truncation=True, return_tensors="pt")``, as those of
         transformers do; or, for sentence transformers, None: they have their own.
+    about : str
+        What tells this tokenizer from others.
     """
 
     tokenizer: Any = None
+    about: str = "its own tokenizer"
     texts = True
 
     def call(self, x: Tensor | Sequence[str], network: nn.Module) -> Call:
@@ -113,16 +119,80 @@ class Sentences:
         return Call((), found, found.get("attention_mask"))
 
     def __str__(self) -> str:
-        if self.tokenizer is None:
-            return "texts, by its own tokenizer"
-        backend = getattr(self.tokenizer, "backend_tokenizer", None)
-        content = backend.to_str() if backend is not None else repr(self.tokenizer)
-        return f"texts, by {type(self.tokenizer).__name__} {hashlib.sha256(content.encode()).hexdigest()[:8]}"
+        return f"texts, by {self.about}"
+
+
+def usual_sentences(network: nn.Module, tokenizer: Any = None) -> Sentences:
+    """Return how texts are brought to a network: by this tokenizer, or by its own."""
+    if tokenizer is not None:
+        name = getattr(tokenizer, "__name__", type(tokenizer).__name__)
+        return Sentences(tokenizer, f"{name} {_hash_of(tokenizer)}")
+    own = getattr(network, "tokenizer", None)
+    longest = getattr(network, "max_seq_length", None)
+    about = "its own tokenizer" + (f" {_hash_of(own)}" if own is not None else "")
+    return Sentences(None, about + (f", up to {longest} tokens" if longest is not None else ""))
+
+
+def _hash_of(tokenizer: Any) -> str:
+    """Return a hash of what a tokenizer does, which is the same in every process and whether it was used before."""
+    backend = getattr(tokenizer, "backend_tokenizer", None)
+    if backend is not None:
+        content = json.loads(backend.to_str())
+        kept = {
+            key: value for key, value in content.items() if key not in ("truncation", "padding")
+        }  # of a call
+        limits = [str(getattr(tokenizer, name, None)) for name in ("model_max_length", "padding_side")]
+        text = json.dumps([kept, limits], sort_keys=True)
+    else:
+        text = code_of(tokenizer if inspect.isroutine(tokenizer) else type(tokenizer))
+        vocabulary = getattr(tokenizer, "get_vocab", None)
+        text += (
+            json.dumps(vocabulary(), sort_keys=True) if vocabulary is not None else without_places(tokenizer)
+        )
+    return hashlib.sha256(text.encode()).hexdigest()[:8]
+
+
+def code_of(one: Any) -> str:
+    """Return the code of a class or function as far as it can be read, or else its name."""
+    try:
+        return inspect.getsource(one)
+    except (OSError, TypeError):  # typed at a prompt, or not Python
+        return str(getattr(one, "__qualname__", type(one).__qualname__))
+
+
+def without_places(one: object) -> str:
+    """Return the representation of an object without places in memory, which are others in every process.
+
+    Examples
+    --------
+    >>> without_places(print), without_places(without_places)
+    ('<built-in function print>', '<function without_places>')
+    """
+    return re.sub(r" at 0x[0-9a-fA-F]+", "", repr(one))
 
 
 def is_sentence_transformer(network: nn.Module) -> bool:
     """Return whether a network reads sentences by itself, as those of sentence-transformers do."""
     return hasattr(network, "encode") and (hasattr(network, "preprocess") or hasattr(network, "tokenize"))
+
+
+def _looks_up(network: nn.Module) -> bool:
+    """Whether a network begins with an embedding: it takes ids."""
+    first = next(
+        (one for one in network.modules() if next(one.parameters(recurse=False), None) is not None), None
+    )
+    return isinstance(first, nn.Embedding | nn.EmbeddingBag)
+
+
+def _ids(x: Tensor) -> Tensor:
+    ids = x.long()
+    # What records a computation cannot decide by values.
+    if x.is_floating_point() and not torch.compiler.is_compiling() and not torch.equal(ids.to(x.dtype), x):
+        raise DataError(
+            "this trunk begins with an embedding, which takes whole numbers, and the samples hold others; give a "
+            "Dataset of ids (dovetail.Dataset takes tensors as they are), or a tokenizer"
+        )
+    return ids
 
 
 def _on(value: Any, device: torch.device) -> Any:

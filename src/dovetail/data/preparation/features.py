@@ -31,7 +31,7 @@ class TrunkFacts(BaseModel):
     hash : str
         Hash of its weights.
     network : str
-        The class of the network.
+        The class of the network; not its module, as the same class may be imported from several places.
     cut, pool : str
         Where it ends, and how what it gives there becomes one vector.
     takes : str
@@ -131,8 +131,8 @@ class Features(Preparation):
         SpecError
             When it is another trunk, naming both.
         """
-        if trunk.facts != self.trunk:
-            mine, theirs = self.trunk.model_dump(), trunk.facts.model_dump()
+        mine, theirs = (facts.model_dump(exclude={"name"}) for facts in (self.trunk, trunk.facts))
+        if mine != theirs:
             differ = ", ".join(name for name in mine if mine[name] != theirs[name])
             raise SpecError(
                 f"it stands on the trunk {self.trunk}, not on {trunk.facts}; they differ in {differ}"
@@ -159,7 +159,11 @@ class Features(Preparation):
     def __call__(self, raw: object) -> Tensor:
         """Return the scaled features of raw samples."""
         trunk = self.trunk_at_hand()
-        return self.scaled(trunk.compute(self.before(raw) if self.before is not None else self._samples(raw)))
+        if self.before is None:
+            samples = self._samples(raw)
+        else:
+            samples = self.before.whole(raw) if isinstance(self.before, Texts) else self.before(raw)
+        return self.scaled(trunk.compute(samples))
 
     def trunk_at_hand(self) -> FrozenTrunk:
         """Return the trunk, or say how to get it here."""

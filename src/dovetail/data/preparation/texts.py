@@ -16,6 +16,7 @@ from .not_samples import refuse_data_set
 
 MOST_BYTES = 4096
 """Of a text that are kept: about 700 words, more than a sentence transformer reads."""
+_LEAST_BYTES = 512
 
 
 class Texts(Preparation):
@@ -33,7 +34,7 @@ class Texts(Preparation):
     >>> texts = Texts.fitted(["turn it up", "louder"])
     >>> x = texts(["quieter"])
     >>> x.shape, x.dtype
-    (torch.Size([1, 10]), torch.uint8)
+    (torch.Size([1, 512]), torch.uint8)
     >>> texts_of(x)
     ['quieter']
     """
@@ -43,8 +44,16 @@ class Texts(Preparation):
 
     @classmethod
     def fitted(cls, texts: Sequence[str]) -> Self:
-        """Return what holds the longest of these texts, up to `MOST_BYTES`."""
-        return cls(length=min(MOST_BYTES, max((len(_bytes(text)) for text in texts), default=1) or 1))
+        """Return what holds the longest of these texts and others of twice its length, up to `MOST_BYTES`."""
+        longest = max((len(_bytes(text)) for text in texts), default=0)
+        return cls(length=min(MOST_BYTES, max(_LEAST_BYTES, 2 * longest)))
+
+    def whole(self, raw: object) -> Tensor:
+        """Return texts as bytes like a call, but of the length of the longest, so that only `MOST_BYTES` cut them."""
+        given = raw.tolist() if hasattr(raw, "tolist") else raw
+        texts = [text for text in given if isinstance(text, str)] if isinstance(given, Sequence) else []
+        longest = max((len(_bytes(text)) for text in texts), default=0)
+        return self.model_copy(update={"length": min(MOST_BYTES, max(self.length, longest))})(raw)
 
     @property
     def input_shape(self) -> tuple[int, ...]:

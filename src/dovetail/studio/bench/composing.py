@@ -9,7 +9,7 @@ from itertools import combinations
 from pydantic import BaseModel
 
 from ...errors import DataError, MisfitError, SpecError
-from ...nets import NetSpec
+from ...nets import Net
 from ...specialists import Composite, Part, Specialist, compatibility
 from ...specialists.composite import compose_quietly
 from ...specialists.fitting import in_own_slots, needs_statistics
@@ -41,7 +41,7 @@ def key_of(part: Part) -> str:
     return part.stored_digest if isinstance(part, Composite) else part.digest
 
 
-def offered(net: NetSpec, *, slots: bool) -> list[Method]:
+def offered(net: Net, *, slots: bool) -> list[Method]:
     """Return the methods to choose from.
 
     In slots no weights meet, so those that mend clashes give the sum again. Fitting factors is quick for perceptrons
@@ -49,12 +49,13 @@ def offered(net: NetSpec, *, slots: bool) -> list[Method]:
 
     Examples
     --------
+    >>> from dovetail.nets import NetSpec
     >>> offered(NetSpec.parse("mlp:20"), slots=True), offered(NetSpec.parse("lenet"), slots=False)
     (['sum', 'logits'], ['sum', 'logits', 'ties'])
     """
     if slots:
         return ["sum", "logits"]
-    return [method for method in ABOUT if method != "calibrated" or net.name == "mlp"]
+    return [method for method in ABOUT if method != "calibrated" or str(net).startswith("mlp")]
 
 
 def put_together(members: list[Specialist], method: Method, data: HeldData | None) -> Composite:
