@@ -33,6 +33,7 @@ FOLDERS = {
     "graph": "The one reader of networks: layers, order, who feeds whom",
     "prune": "Masks, and how to choose them",
     "population": "Many networks at once",
+    "trunks": "Frozen networks up to a cut, their features computed once",
     "specialists": "Train, compose and measure specialists",
     "sculpting": "Prune to a task's structure, detect modules",
     "cluster": "Graphs of networks, n-cuts, lesions, training for clusterability",

@@ -56,6 +56,7 @@ def test_public_names() -> None:
         "Sculpture",
         "Specialist",
         "Split",
+        "Trunk",
         "__version__",
         "boolean_task",
         "build_net",
@@ -80,6 +81,7 @@ def test_public_names() -> None:
         "spectral_clusters",
         "train_networks",
         "train_specialists",
+        "trunk",
     ]
     for name in dovetail.__all__:
         assert getattr(dovetail, name) is not None

@@ -17,6 +17,7 @@ FOLDERS = (
     "graph",
     "prune",
     "population",
+    "trunks",
     "specialists",
     "sculpting",
     "cluster",

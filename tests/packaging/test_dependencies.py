@@ -18,7 +18,16 @@ from .source import PACKAGE, ROOT
 
 _PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 _EXTRAS: dict[str, list[str]] = _PROJECT["optional-dependencies"]
-_IMPORTED_AS = {"scikit-learn": "sklearn", "markdown-it-py": "markdown_it", "pillow": "PIL"}
+_IMPORTED_AS = {
+    "scikit-learn": "sklearn",
+    "sentence-transformers": "sentence_transformers",
+    "markdown-it-py": "markdown_it",
+    "pillow": "PIL",
+}
+_BY_NAME = re.compile(r'_library\("(\w+)"')
+"""How packages are imported that only some features need."""
+_NOT_TESTED = {"dovetail", "timm", "sentence-transformers", "transformers"}
+"""Tests use none of their networks, as they never download weights."""
 _WITH_TORCH = {"triton"}
 _BEHIND_PANDAS = {"pyarrow"}
 
@@ -32,6 +41,7 @@ def _imports() -> set[str]:
                 found |= {alias.name.split(".")[0] for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
                 found.add(node.module.split(".")[0])
+        found |= set(_BY_NAME.findall(path.read_text("utf-8")))
     return found - sys.stdlib_module_names
 
 
@@ -49,7 +59,7 @@ def test_what_was_tested_is_what_may_be_installed() -> None:
     tested = {canonicalize_name(name): version for name, version in (line.split("==") for line in lines)}
     asked = [*_PROJECT["dependencies"], *(line for lines in _EXTRAS.values() for line in lines)]
     for one in map(Requirement, asked):
-        if one.name not in ("dovetail", "timm"):  # nothing downloads timm's weights in tests
+        if one.name not in _NOT_TESTED:
             assert one.specifier.contains(tested[canonicalize_name(one.name)]), one
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 
+import dovetail as dt
 from dovetail.cluster.saved_audit import read_audit
 from dovetail.engine.results_file import read_results
 from dovetail.engine.run_folder import read_config
@@ -55,6 +56,12 @@ def test_audits() -> None:
     assert audit.ncut == pytest.approx(0.7128016973418887)
     assert len(audit.lesions) == 2
     assert audit.measured["data"] == "digits"
+
+
+def test_features_of_a_trunk() -> None:
+    features = dt.read(RELEASED / "features")
+    assert (features.classes, len(features.train)) == (("cat", "dog", "owl"), 6)
+    assert features.train.x[1].tolist() == pytest.approx([-1.2271, -0.8635, -0.7896], abs=1e-4)
 
 
 def test_runs() -> None:

@@ -54,11 +54,11 @@ def test_clipped_members_end_like_networks_trained_alone(
     alone = [population.member(i) for i in range(3)]
     unclipped = population.select(range(3))
     unclipped.fit(split, epochs=2, batch_size=16, optimizer=optimizer, progress=False)
-    population.fit(split, epochs=2, batch_size=16, optimizer=optimizer, clip_gradient=0.3, progress=False)
+    population.fit(split, epochs=2, batch_size=16, optimizer=optimizer, clip_gradient=0.1, progress=False)
     for member, network in enumerate(alone):
         lr = optimizer.lr if isinstance(optimizer.lr, float) else optimizer.lr[member]
         plain_loop(
-            network, split.to(device), SEEDS[member], epochs=2, batch_size=16, optimizer=optimizer, lr=lr, clip=0.3,
+            network, split.to(device), SEEDS[member], epochs=2, batch_size=16, optimizer=optimizer, lr=lr, clip=0.1,
             masks={name: mask[member] for name, mask in masks.items()},
         )  # fmt: skip
         assert distance(network, population.params, member) < 1e-12

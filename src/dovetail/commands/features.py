@@ -33,7 +33,7 @@ def features(
 
     Example:
 
-        dovetail features cifar10 --trunk timm:resnet18:weights=resnet18.safetensors,size=64 -o cifar-features/
+        dovetail features photos/ --trunk timm:resnet18:size=64 -o seen/
     """
     import torch
 

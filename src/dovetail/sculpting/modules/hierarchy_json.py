@@ -51,6 +51,7 @@ def plain_fields(hierarchy: Hierarchy) -> dict[str, object]:
     >>> print(detect_modules([[[1, 1, 0]]]).to_json()[:109])
     {"schema": "dovetail.hierarchy/1", "sizes": [3, 1], "connections": [[[0, 1]]], "layers": [[[0, 1]], [[0]]], "
     """
+    names = {"input_names": hierarchy.input_names, "output_names": hierarchy.output_names}
     return {
         "schema": SCHEMA,
         "sizes": hierarchy.sizes,
@@ -59,8 +60,7 @@ def plain_fields(hierarchy: Hierarchy) -> dict[str, object]:
         "modules": [sorted(module) for module in hierarchy.modules],
         "unused": sorted(hierarchy.unused),
         "clusterings": [asdict(clustering) for clustering in hierarchy.clusterings],
-        "input_names": hierarchy.input_names,
-        "output_names": hierarchy.output_names,
+        **{name: given for name, given in names.items() if given is not None},
     }
 
 
