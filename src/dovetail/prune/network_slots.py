@@ -48,6 +48,8 @@ class NetworkSlots:
         A batch of its inputs, of which only the shape counts.
     owners : int
         How many share it; owner i of n has the units from floor(i h / n) up to floor((i + 1) h / n) of a hidden layer.
+    name : str, optional
+        What to call it in messages; the name of its class by default.
 
     Raises
     ------
@@ -64,7 +66,8 @@ class NetworkSlots:
             [False, False,  True,  True]])
     """
 
-    def __init__(self, network: nn.Module, example: Tensor, owners: int) -> None:
+    def __init__(self, network: nn.Module, example: Tensor, owners: int, name: str | None = None) -> None:
+        self._name_of_network = name or type(network).__name__
         self._owners = owners
         self._tensors = {name: tensor.detach() for name, tensor in network.state_dict().items()}
         self._owned: dict[str, tuple[Tensor, Tensor | None]] = {}
@@ -88,7 +91,7 @@ class NetworkSlots:
             raise
         except DovetailError as error:
             raise SpecError(
-                f"{type(network).__name__} cannot be shared out in slots: {error}; leave slots out, and put its "
+                f"{self._name_of_network} cannot be shared out in slots: {error}; leave slots out, and put its "
                 "specialists together with the method 'logits'"
             ) from None
         self._check(network, example)
@@ -248,7 +251,7 @@ class NetworkSlots:
         scale = max(1.0, float(both.abs().max()))
         if not float((first + second - both).abs().max()) <= _TOLERANCE * scale:
             raise SpecError(
-                f"{type(network).__name__} cannot be shared out in slots: networks in two halves of it do not add up "
+                f"{self._name_of_network} cannot be shared out in slots: networks in two halves of it do not add up "
                 "to the sum of what they give (tried with random weights), so something in it brings their units "
                 "together; leave slots out, and put its specialists together with the method 'logits'"
             )

@@ -70,7 +70,8 @@ class MaskedSlots(WholeNetworks):
 
     def slot(self, ids: ClassSet) -> State:
         """Return which entries of every tensor are in the slot of some classes."""
-        if isinstance(self.blueprint.net, OwnNet):
+        net = self.blueprint.net
+        if isinstance(net, OwnNet) or not ARCHITECTURES[net.name].shapes_tell:
             if ids not in self._slots:
                 self._slots[ids] = _network_slots(self.blueprint, self.blueprint.code).masks(ids)
             return self._slots[ids]
@@ -102,8 +103,10 @@ class MaskedSlots(WholeNetworks):
 
 @lru_cache(maxsize=16)
 def _network_slots(blueprint: Blueprint, code: Build | None) -> NetworkSlots:
-    """Return whose the tensors of a network of one's own are."""
-    return NetworkSlots(blueprint.builder(0), torch.zeros(2, *blueprint.input_shape), len(blueprint.classes))
+    """Return whose the tensors of a network are, found by following what it computes."""
+    network, example = blueprint.builder(0), torch.zeros(2, *blueprint.input_shape)
+    name = None if isinstance(blueprint.net, OwnNet) else str(blueprint.net)
+    return NetworkSlots(network, example, len(blueprint.classes), name)
 
 
 class SmallSlots(MaskedSlots):
