@@ -18,6 +18,7 @@ SMALL: list[tuple[str, tuple[int, ...]]] = [
     ("small-cnn,dropout=0.5", (1, 8, 8)),
     ("resnet18:3", (2, 8, 8)),
     ("resnet-stage:5", (3, 4, 4)),
+    ("vit:12,depth=2,heads=3,dropout=0.2", (2, 8, 8)),
 ]
 LARGE: list[tuple[str, tuple[int, ...]]] = [
     ("vgg16,dropout=0.5", (3, 32, 32)),
@@ -197,8 +198,16 @@ def test_kaiming_normal() -> None:
 
 @pytest.mark.parametrize(
     ("spec", "smallest"),
-    [("lenet", 4), ("small-cnn", 4), ("vgg16", 32), ("vgg11", 32), ("resnet18", 1), ("resnet-stage", 1)],
-)
+    [
+        ("lenet", 4),
+        ("small-cnn", 4),
+        ("vgg16", 32),
+        ("vgg11", 32),
+        ("resnet18", 1),
+        ("resnet-stage", 1),
+        ("vit,patch=8", 8),
+    ],
+)  # fmt: skip
 def test_smallest_images(spec: str, smallest: int) -> None:
     net = build_net(spec, (1, smallest, smallest), 2).eval()
     assert net(torch.zeros(1, 1, smallest, smallest)).shape == (1, 2)

@@ -27,6 +27,7 @@ from dovetail.nets import ARCHITECTURES, NetSpec
         "resnet18:240",
         "vgg11:20",
         "resnet-stage:640",
+        "vit:64,patch=2,depth=3",
     ],
 )
 def test_canonical_text_comes_back_unchanged(text: str) -> None:

@@ -61,6 +61,8 @@ def net_builder(spec: str | NetSpec, input_shape: Sequence[int], outputs: int) -
     ``vgg11``         channels of the first stage: 64          batch_norm=true, output_bias=true, init
     ``resnet18``      channels of the first stage: 64          batch_norm=true, output_bias=true, init
     ``resnet-stage``  channels: 512                            batch_norm=true, output_bias=true, init
+    ``vit``           width of the tokens: 192                 patch=4, depth=6, heads=4, dropout=0,
+                                                               output_bias=true, init
     ================  =======================================  ================================================
 
     The width of a VGG or ResNet is that of its first stage; later layers have twice, four and eight times as many

@@ -13,10 +13,11 @@ from .mlp import MLP
 from .resnet import RESNET18, RESNET_STAGE
 from .small_cnn import SMALL_CNN
 from .vgg import VGG11, VGG16
+from .vit import VIT
 
 ARCHITECTURES: dict[str, Architecture] = {
     architecture.name: architecture
-    for architecture in (MLP, LENET, SMALL_CNN, VGG11, VGG16, RESNET18, RESNET_STAGE)
+    for architecture in (MLP, LENET, SMALL_CNN, VGG11, VGG16, RESNET18, RESNET_STAGE, VIT)
 }
 
 MAX_PARAMETERS = 2**31

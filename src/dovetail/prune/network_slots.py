@@ -6,7 +6,7 @@ units that are added are one, joined ones stay what they are, norms belong to th
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -74,16 +74,14 @@ class NetworkSlots:
         try:
             trace = record(network, example)
             self._names = trace.weight_names
-            follower = Follower(trace)
+            self._follower = Follower(trace)
             by_call: list[tuple[Call, int | None]] = []
-            for call in trace.calls:
-                rule = RULES.get(call.name)
-                if rule is None or not all(follower.knows(value) for value in call.operands):
-                    raise follower.refusal(call)
-                before = len(follower.layers)
-                rule(follower, call)
-                by_call.append((call, before if len(follower.layers) > before else None))
-            self._follower = follower
+            try:
+                for call in trace.calls:
+                    by_call.append((call, self._follow(call)))
+            except DovetailError as refusal:
+                # Of all that stands in the way the first is named, whether or not it can be followed.
+                raise self._first_in_the_way([call for call, _ in by_call]) or refusal from None
             self._owner = self._owners_of_units()
             for call, layer in by_call:
                 self._own(call, layer)
@@ -95,6 +93,27 @@ class NetworkSlots:
                 "specialists together with the method 'logits'"
             ) from None
         self._check(network, example)
+
+    def _follow(self, call: Call) -> int | None:
+        """Follow the units through a call; return the number of the layer that it is, if it is one."""
+        rule, follower = RULES.get(call.name), self._follower
+        if rule is None or not all(follower.knows(value) for value in call.operands):
+            raise follower.refusal(call)
+        before = len(follower.layers)
+        rule(follower, call)
+        return before if len(follower.layers) > before else None
+
+    def _first_in_the_way(self, followed: Sequence[Call]) -> DovetailError | None:
+        """Return what is wrong with the calls so far, if anything is."""
+        try:
+            self._owner = self._owners_of_units()
+            for call in followed:
+                self._check_apart(call)
+        except ShapeError:  # the last layer, which need not be wide, may not be known as such yet
+            return None
+        except SpecError as error:
+            return error
+        return None
 
     def masks(self, chosen: Collection[int]) -> dict[str, Tensor]:
         """Return which entries of each parameter and buffer some owners have; several have one slot together."""
@@ -157,8 +176,7 @@ class NetworkSlots:
         if layer is not None:
             self._own_layer(call, layer)
             return
-        if call.name in _OVER_UNITS or call.name == "group_norm":
-            self._check_apart(call)
+        self._check_apart(call)
         tensors = [leaf for leaf in (*call.args, *call.kwargs.values()) if self._name(leaf)]
         if not tensors:
             return
@@ -218,6 +236,8 @@ class NetworkSlots:
 
     def _check_apart(self, call: Call) -> None:
         """Refuse operations that bring units of several owners together."""
+        if call.name not in _OVER_UNITS and call.name != "group_norm":
+            return
         value = call.operands[0]
         owners = self._of(self._follower.found(self._follower.carried(value).units))
         if call.name == "group_norm":

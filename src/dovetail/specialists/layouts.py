@@ -70,8 +70,7 @@ class MaskedSlots(WholeNetworks):
 
     def slot(self, ids: ClassSet) -> State:
         """Return which entries of every tensor are in the slot of some classes."""
-        net = self.blueprint.net
-        if isinstance(net, OwnNet) or not ARCHITECTURES[net.name].shapes_tell:
+        if _is_followed(self.blueprint.net):
             if ids not in self._slots:
                 self._slots[ids] = _network_slots(self.blueprint, self.blueprint.code).masks(ids)
             return self._slots[ids]
@@ -99,6 +98,11 @@ class MaskedSlots(WholeNetworks):
         """Return what a trained member keeps; of batch-norm statistics, those of its own units."""
         statistics = {name: pack(t[place], self.slot(ids)[name]) for name, t in trained.buffers.items()}
         return super().packed(trained, place, ids) | statistics
+
+
+def _is_followed(net: Net) -> bool:
+    """Whether its slots are found by following what it computes, because shapes do not tell them."""
+    return isinstance(net, OwnNet) or not ARCHITECTURES[net.name].shapes_tell
 
 
 @lru_cache(maxsize=16)
@@ -192,6 +196,8 @@ def layouts(
         return []
     if not slots:
         return [(WholeNetworks(blueprint), everyone)]
+    if _is_followed(blueprint.net):
+        _network_slots(blueprint, blueprint.code)  # says what stands in the way, if anything
     small = {len(ids): slot_net(blueprint.net, len(ids), len(blueprint.classes)) for _, ids in everyone}
     if None in small.values():
         return [(MaskedSlots(blueprint), everyone)]
