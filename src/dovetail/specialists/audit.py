@@ -24,6 +24,7 @@ from .blueprint import Tempered
 from .class_sets import ClassName, ClassSet, class_sets, named, one_hot_sets
 from .composite import Composite, compose_quietly
 from .evaluate import Score, run_network, score_logits
+from .manifest import GIVEN
 from .merge import LogitAverage
 from .objectives import objective
 from .optimizing import optimizer_of
@@ -185,6 +186,11 @@ def audit_drop(
                 f"{part.provenance.fingerprint} and {data.fingerprint}), so nothing trained here could be "
                 "compared with it"
             )
+    if any(part.provenance.start.startswith(GIVEN) for part in composite.specialists):
+        raise SpecError(
+            "some of these specialists began with weights that were given (as_part), so they cannot be trained again "
+            "without the class; train them again yourself, and compare scores"
+        )
     settings = settled(TrainingSettings.from_provenance(composite.specialists[0].provenance.training))
     unseen = _without_classes(data, ids)
     networks: dict[str, tuple[nn.Module, tuple[int, ...]]] = {

@@ -237,7 +237,7 @@ def train_specialists(
         builder_of(architecture, data.input_shape, data.outputs).check()  # type: ignore[union-attr]
     settings = settled(TrainingSettings.from_arguments(locals() | names | {"net": str(architecture)}))
     sets = class_sets(rewarded, data.classes)
-    _check_samples(data, sets)
+    check_samples(data, sets)
     if seeds is not None and not isinstance(seeds, Iterable):
         raise SpecError(f"seeds is a list of seeds; write seeds=[{seeds!r:.40}]")
     chosen = [seed] if seeds is None else [int(number) for number in seeds]
@@ -264,7 +264,7 @@ def train_specialists(
             if done.history.diverged[row]:
                 continue
             number, ids = together[row]
-            metrics = _last_metrics(done.history, row)
+            metrics = last_metrics(done.history, row)
             losses[number, ids] = metrics.get("loss", math.nan)
             provenance = Provenance(
                 number, starts[number], settings.loss, slots, data.name, data.fingerprint,
@@ -396,14 +396,14 @@ def _start_hash(blueprint: Blueprint, seed: int, code: Build | None) -> str:
     return hash_tensors(dict(network.named_parameters()))
 
 
-def _last_metrics(history: History, row: int) -> dict[str, float]:
+def last_metrics(history: History, row: int) -> dict[str, float]:
     """Return what a member scored on the validation split in the epoch that it kept."""
     epoch = int(history.kept_epoch[row])
     scores = {name: float(values[epoch, row]) for name, values in history.values.items()}
     return {name: value for name, value in scores.items() if math.isfinite(value)}
 
 
-def _check_samples(data: Dataset, sets: Sequence[ClassSet]) -> None:
+def check_samples(data: Dataset, sets: Sequence[ClassSet]) -> None:
     """Refuse classes that cannot be learnt or measured because there are no samples of them."""
     wanted = sorted({number for ids in sets for number in ids})
     for name, split in (("training", data.train), ("validation", data.val)):
