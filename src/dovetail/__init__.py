@@ -40,7 +40,15 @@ if TYPE_CHECKING:
     from .opening import open_saved as open
     from .population import Population, recompute_batch_norm
     from .sculpting import Hierarchy, Sculpture, detect_modules, sculpt, sculpt_seeds
-    from .specialists import Composite, Specialist, compatibility, compose, connectivity, train_specialists
+    from .specialists import (
+        Composite,
+        Specialist,
+        as_part,
+        compatibility,
+        compose,
+        connectivity,
+        train_specialists,
+    )
     from .trunks import Trunk, trunk
 
 __all__ = [
@@ -59,6 +67,7 @@ __all__ = [
     "Split",
     "Trunk",
     "__version__",
+    "as_part",
     "boolean_task",
     "build_net",
     "clusterability",
@@ -110,6 +119,7 @@ __getattr__, __dir__ = lazy_names(
         "specialists": [
             "Composite",
             "Specialist",
+            "as_part",
             "compatibility",
             "compose",
             "connectivity",

@@ -16,10 +16,14 @@ SMALL: list[tuple[str, tuple[int, ...]]] = [
     ("lenet:6-8-5,dropout=0.3", (2, 8, 9)),
     ("lenet:6-8-5,batch_norm=true", (1, 8, 8)),
     ("small-cnn,dropout=0.5", (1, 8, 8)),
+    ("resnet18:3", (2, 8, 8)),
+    ("resnet-stage:5", (3, 4, 4)),
+    ("vit:12,depth=2,heads=3,dropout=0.2", (2, 8, 8)),
 ]
 LARGE: list[tuple[str, tuple[int, ...]]] = [
     ("vgg16,dropout=0.5", (3, 32, 32)),
     ("vgg11", (3, 32, 32)),
+    ("vgg11:5", (3, 32, 32)),
     ("resnet18", (3, 4, 4)),
     ("resnet18,batch_norm=false", (1, 3, 2)),
 ]
@@ -144,6 +148,34 @@ def test_vgg11_and_resnet18_sizes() -> None:
     assert count(build_net("resnet18", (3, 32, 32), 10)) == 11_173_962
 
 
+@pytest.mark.parametrize("spec", ["resnet18", "vgg11", "vgg16"])
+def test_a_width_is_that_of_the_first_stage_and_all_others_follow(spec: str) -> None:
+    usual, narrow = (weight_shapes(build_net(text, (3, 32, 32), 10)) for text in (spec, f"{spec}:24"))
+    assert [shape[0] for shape in narrow[:-1]] == [shape[0] * 24 // 64 for shape in usual[:-1]]
+    assert [shape[1] for shape in narrow[1:]] == [shape[1] * 24 // 64 for shape in usual[1:]]
+    assert [shape[2:] for shape in narrow] == [shape[2:] for shape in usual]
+
+
+def test_ten_slots_of_a_resnet_of_width_240_are_ten_of_width_24() -> None:
+    assert 10 * count(build_net("resnet18:24", (3, 32, 32), 10)) == 15_752_020
+
+
+def test_a_last_stage_is_that_of_a_resnet() -> None:
+    whole = build_net("resnet18:8", (3, 32, 32), 10, seed=0).eval()
+    stage = build_net("resnet-stage:64", (32, 8, 8), 10).eval()
+    tensors = whole.state_dict()
+    stage.load_state_dict(
+        {
+            name: tensors[name.replace("stage.", "stage4.") if name.startswith("stage.") else name]
+            for name in stage.state_dict()
+        }
+    )
+    x = torch.randn(2, 3, 32, 32)
+    maps = nn.Sequential(*list(whole.children())[:4])(x)
+    assert maps.shape == (2, 32, 8, 8)
+    torch.testing.assert_close(stage(maps), whole(x))
+
+
 def test_pooling_before_relu_is_the_same_function() -> None:
     net = build_net("small-cnn", (1, 8, 8), 3, seed=0)
     x = torch.randn(2, 1, 8, 8)
@@ -165,8 +197,17 @@ def test_kaiming_normal() -> None:
 
 
 @pytest.mark.parametrize(
-    ("spec", "smallest"), [("lenet", 4), ("small-cnn", 4), ("vgg16", 32), ("vgg11", 32), ("resnet18", 1)]
-)
+    ("spec", "smallest"),
+    [
+        ("lenet", 4),
+        ("small-cnn", 4),
+        ("vgg16", 32),
+        ("vgg11", 32),
+        ("resnet18", 1),
+        ("resnet-stage", 1),
+        ("vit,patch=8", 8),
+    ],
+)  # fmt: skip
 def test_smallest_images(spec: str, smallest: int) -> None:
     net = build_net(spec, (1, smallest, smallest), 2).eval()
     assert net(torch.zeros(1, 1, smallest, smallest)).shape == (1, 2)

@@ -26,6 +26,8 @@ SPECS = [
     ("vgg11,batch_norm=false", (3, 32, 32)),
     ("resnet18", (3, 4, 4)),
     ("resnet18,batch_norm=false,output_bias=false", (1, 3, 2)),
+    ("resnet-stage:6", (3, 4, 4)),
+    ("vit:8,depth=1,heads=2", (3, 8, 4)),
 ]
 
 

@@ -24,6 +24,10 @@ from dovetail.nets import ARCHITECTURES, NetSpec
         "vgg16,dropout=0.5",
         "vgg11,batch_norm=false",
         "resnet18,output_bias=false",
+        "resnet18:240",
+        "vgg11:20",
+        "resnet-stage:640",
+        "vit:64,patch=2,depth=3",
     ],
 )
 def test_canonical_text_comes_back_unchanged(text: str) -> None:
@@ -42,6 +46,7 @@ def test_canonical_text_comes_back_unchanged(text: str) -> None:
         ("mlp:8,output_bias=true,dropout=2e-1", "mlp:8,dropout=0.2,output_bias=true"),
         ("lenet:64-120-64,dropout=0.0", "lenet"),
         ("small-cnn,init=glorot-uniform", "small-cnn"),
+        ("resnet18:64", "resnet18"),
     ],
 )
 def test_same_network_same_text(text: str, canonical: str) -> None:
@@ -70,7 +75,8 @@ def test_same_network_same_text(text: str, canonical: str) -> None:
         ("mlp:٣", "whole numbers"),
         ("mlp:999999999999", "got 999999999999"),
         ("mlp:200000-200000", "parameters"),
-        ("vgg16:64", "vgg16 takes no sizes"),
+        ("small-cnn:64", "small-cnn takes no sizes"),
+        ("vgg16:64-128", "vgg16 takes one size (channels of the first stage; later ones have"),
         ("mlp:" + "1-" * 600 + "1", "characters"),
     ],
 )

@@ -104,9 +104,11 @@ def test_networks_in_slots_add_up(name: str, owners: int) -> None:
     assert set(shared) <= {"6.bias", "5.bias"}, "outputs' biases alone may be everybody's"
 
 
-@pytest.mark.parametrize("spec", ["mlp:12-9", "mlp:12,batch_norm=true", "lenet:6-9-12", "resnet18"])
+@pytest.mark.parametrize(
+    "spec", ["mlp:12-9", "mlp:12,batch_norm=true", "lenet:6-9-12", "resnet18:7", "vgg11:5"]
+)
 def test_it_finds_what_shapes_tell_of_our_own_networks(spec: str) -> None:
-    shape = (1, 28, 28) if spec != "resnet18" else (3, 32, 32)
+    shape = (3, 32, 32) if spec.startswith(("resnet", "vgg")) else (1, 28, 28)
     network = build_net(spec, shape, 3, seed=0).eval()
     slots = NetworkSlots(network, torch.zeros(1, *shape), 3)
     for owner in ({0}, {1, 2}):

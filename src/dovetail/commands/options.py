@@ -89,7 +89,8 @@ def _parameter(name: str, field: FieldInfo) -> inspect.Parameter:
     usual, help_text = extra.get("default_text"), str(extra.get("help", field.description))
     names = choices(field.annotation)
     if names:
-        help_text = f"{help_text.rstrip('.')}: {', '.join(names[:-1])} or {names[-1]}."
+        said = " or ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+        help_text = f"{help_text.rstrip('.')}: {said}."
     plain = _plain(field.annotation)
     several = plain is tuple
     option = typer.Option(

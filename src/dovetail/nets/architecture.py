@@ -28,6 +28,10 @@ class Architecture:
         What the numbers after the colon are; empty for an architecture without any.
     default_sizes
         The sizes when the spec gives none.
+    most_sizes
+        How many sizes there may be; None for any number.
+    shapes_tell
+        Whether the shapes of its tensors tell which layer reads which; else one has to follow what it computes.
     default_init
         The initialisation when the spec names none.
     """
@@ -37,6 +41,8 @@ class Architecture:
     own_options: tuple[Option, ...]
     sizes_mean: str = ""
     default_sizes: tuple[int, ...] = ()
+    most_sizes: int | None = None
+    shapes_tell: bool = True
     default_init: str = "default"
 
     @property

@@ -51,16 +51,22 @@ class NetBuilder:
 def net_builder(spec: str | NetSpec, input_shape: Sequence[int], outputs: int) -> NetBuilder:
     """Return a builder of networks of one architecture.
 
-    ==============  =======================================  ================================================
-    spec            sizes                                    options and defaults
-    ==============  =======================================  ================================================
-    ``mlp:512-256`` units of the hidden layers               dropout=0.5, batch_norm, output_bias, init
-    ``lenet``       channels, then dense units: 64-120-64    dropout=0, batch_norm, output_bias, init
-    ``small-cnn``                                            dropout=0, output_bias=true, init=glorot-uniform
-    ``vgg16``                                                dropout=0, batch_norm=true, output_bias=true, init
-    ``vgg11``                                                batch_norm=true, output_bias=true, init
-    ``resnet18``                                             batch_norm=true, output_bias=true, init
-    ==============  =======================================  ================================================
+    ================  =======================================  ================================================
+    spec              sizes                                    options and defaults
+    ================  =======================================  ================================================
+    ``mlp:512-256``   units of the hidden layers               dropout=0.5, batch_norm, output_bias, init
+    ``lenet``         channels, then dense units: 64-120-64    dropout=0, batch_norm, output_bias, init
+    ``small-cnn``                                              dropout=0, output_bias=true, init=glorot-uniform
+    ``vgg16``         channels of the first stage: 64          dropout=0, batch_norm=true, output_bias=true, init
+    ``vgg11``         channels of the first stage: 64          batch_norm=true, output_bias=true, init
+    ``resnet18``      channels of the first stage: 64          batch_norm=true, output_bias=true, init
+    ``resnet-stage``  channels: 512                            batch_norm=true, output_bias=true, init
+    ``vit``           width of the tokens: 192                 patch=4, depth=6, heads=4, dropout=0,
+                                                               output_bias=true, init
+    ================  =======================================  ================================================
+
+    The width of a VGG or ResNet is that of its first stage; later layers have twice, four and eight times as many
+    channels. ``resnet-stage`` is the last stage of a ResNet-18 with what follows it, for feature maps as inputs.
 
     Defaults are the papers'; so an ``mlp`` drops half of its hidden units in training and has no output bias
     unless told otherwise. Flags are false where no default is given. ``init`` is default (PyTorch's),

@@ -13,6 +13,8 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
+from .layers import Positions
+
 Generator = torch.Generator | None
 """Where random numbers come from; None is PyTorch's own generator of the tensor's device."""
 
@@ -39,7 +41,7 @@ def initialise_(net: nn.Module, init: str, generator: Generator = None) -> None:
     Parameters
     ----------
     net : Module
-        Its layers are dense, convolutional or batch norm; others have no parameters.
+        Its layers are dense, convolutional, norms or positions; others have no parameters.
     init : str
         A name of `INITS`: how the weights of dense and convolutional layers are drawn. With any but "default" their
         biases become zero.
@@ -74,7 +76,9 @@ def _as_constructed_(module: nn.Module, generator: Generator) -> None:
         if module.bias is not None:
             bound = 1 / math.sqrt(module.weight[0].numel())
             nn.init.uniform_(module.bias, -bound, bound, generator=generator)
-    elif isinstance(module, nn.BatchNorm1d | nn.BatchNorm2d):
+    elif isinstance(module, Positions):
+        module.reset_parameters(generator)
+    elif isinstance(module, nn.BatchNorm1d | nn.BatchNorm2d | nn.LayerNorm):
         module.reset_parameters()  # zeros and ones
     elif any(True for _ in module.parameters()) or any(True for _ in module.buffers()):
         raise NotImplementedError(f"say here how a {type(module).__name__} begins")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterable
 
+import torch
 from torch import Tensor, nn
 
 from ..errors import ShapeError
@@ -38,6 +39,23 @@ class InputScaling(nn.Module):
     def extra_repr(self) -> str:
         """Return both numbers, for printing."""
         return f"shift={self.shift:g}, scale={self.scale:g}"
+
+
+class Positions(nn.Module):
+    """Tokens with something learned added that says where each is."""
+
+    def __init__(self, tokens: int, width: int) -> None:
+        super().__init__()
+        self.table = nn.Parameter(torch.empty(tokens, width))
+        self.reset_parameters()
+
+    def reset_parameters(self, generator: torch.Generator | None = None) -> None:
+        """Draw small normal numbers, as is usual for them."""
+        nn.init.normal_(self.table, std=0.02, generator=generator)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return tokens ``[samples, tokens, width]`` with their places added."""
+        return x + self.table
 
 
 def convolution(

@@ -1,4 +1,8 @@
-"""ResNet-18 for small images: a 3 x 3 first convolution and no max-pooling, four stages of two blocks."""
+"""ResNet-18 for small images: a 3 x 3 first convolution and no max-pooling, four stages of two blocks.
+
+Its size is the width of the first stage; each later stage has twice the channels of the one before. ``resnet-stage`` is
+such a last stage alone, with pooling and output: what stands on the feature maps of a trunk.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,8 @@ from ..spec import FLAG, Option
 from .architecture import Architecture
 from .layers import Layers, image_shape, sequential
 
-_STAGE_CHANNELS = (64, 128, 256, 512)
+_WIDTH = 64
+_STAGES = 4
 
 
 class ResidualBlock(nn.Module):
@@ -54,22 +59,59 @@ def _build(
     sizes: tuple[int, ...], input_shape: tuple[int, ...], outputs: int, *, batch_norm: bool, output_bias: bool
 ) -> nn.Module:
     channels, _, _ = image_shape("resnet18", input_shape)
-    width = _STAGE_CHANNELS[0]
+    (width,) = sizes
     stem = [*_conv_norm("", channels, width, 3, 1, batch_norm), ("relu", nn.ReLU())]
     layers: Layers = [("stem", sequential(stem))]
-    for number, filters in enumerate(_STAGE_CHANNELS, start=1):
-        stride = 1 if number == 1 else 2
-        stage = [
-            ("block1", ResidualBlock(width, filters, stride=stride, batch_norm=batch_norm)),
-            ("block2", ResidualBlock(filters, filters, stride=1, batch_norm=batch_norm)),
-        ]
-        layers.append((f"stage{number}", sequential(stage)))
+    for number in range(1, _STAGES + 1):
+        # The first stage keeps what the stem gives; each later one halves the image and doubles the channels.
+        filters, stride = (width, 1) if number == 1 else (2 * width, 2)
+        layers.append(_stage(f"stage{number}", width, filters, stride, batch_norm))
         width = filters
-    layers += [("average", nn.AdaptiveAvgPool2d(1)), ("flatten", nn.Flatten())]
-    layers.append(("output", nn.Linear(width, outputs, bias=output_bias)))
-    return sequential(layers)
+    return sequential([*layers, *_end(width, outputs, output_bias)])
 
+
+def _build_stage(
+    sizes: tuple[int, ...], input_shape: tuple[int, ...], outputs: int, *, batch_norm: bool, output_bias: bool
+) -> nn.Module:
+    channels, _, _ = image_shape("resnet-stage", input_shape)
+    (width,) = sizes
+    return sequential([_stage("stage", channels, width, 2, batch_norm), *_end(width, outputs, output_bias)])
+
+
+def _stage(
+    name: str, channels_in: int, channels_out: int, stride: int, batch_norm: bool
+) -> tuple[str, nn.Module]:
+    blocks = [
+        ("block1", ResidualBlock(channels_in, channels_out, stride=stride, batch_norm=batch_norm)),
+        ("block2", ResidualBlock(channels_out, channels_out, stride=1, batch_norm=batch_norm)),
+    ]
+    return name, sequential(blocks)
+
+
+def _end(channels: int, outputs: int, output_bias: bool) -> Layers:
+    return [
+        ("average", nn.AdaptiveAvgPool2d(1)),
+        ("flatten", nn.Flatten()),
+        ("output", nn.Linear(channels, outputs, bias=output_bias)),
+    ]
+
+
+_OPTIONS = (Option("batch_norm", True, FLAG), Option("output_bias", True, FLAG))
 
 RESNET18 = Architecture(
-    "resnet18", _build, (Option("batch_norm", True, FLAG), Option("output_bias", True, FLAG))
+    "resnet18",
+    _build,
+    _OPTIONS,
+    sizes_mean="channels of the first stage; those of each later one are twice as many",
+    default_sizes=(_WIDTH,),
+    most_sizes=1,
+)
+RESNET_STAGE = Architecture(
+    "resnet-stage",
+    _build_stage,
+    _OPTIONS,
+    sizes_mean="channels of the stage",
+    default_sizes=(_WIDTH * 2 ** (_STAGES - 1),),
+    most_sizes=1,
+    shapes_tell=False,  # its first shortcut reads the network's inputs, which may be as many as its own units
 )

@@ -10,12 +10,14 @@ from ..spec import Value, read_spec, settle_options, write_value
 from .architecture import Architecture
 from .lenet import LENET
 from .mlp import MLP
-from .resnet import RESNET18
+from .resnet import RESNET18, RESNET_STAGE
 from .small_cnn import SMALL_CNN
 from .vgg import VGG11, VGG16
+from .vit import VIT
 
 ARCHITECTURES: dict[str, Architecture] = {
-    architecture.name: architecture for architecture in (MLP, LENET, SMALL_CNN, VGG11, VGG16, RESNET18)
+    architecture.name: architecture
+    for architecture in (MLP, LENET, SMALL_CNN, VGG11, VGG16, RESNET18, RESNET_STAGE, VIT)
 }
 
 MAX_PARAMETERS = 2**31
@@ -34,8 +36,8 @@ class NetSpec:
     name
         An architecture of `ARCHITECTURES`.
     sizes
-        What the sizes mean is up to the architecture: hidden units for ``mlp``, channels and then dense
-        units for ``lenet``, none for the others.
+        What the sizes mean is up to the architecture: hidden units for ``mlp``, channels and then dense units for
+        ``lenet``, one width for VGGs and ResNets, none for ``small-cnn``.
     options
         Pairs of option name and value.
 
@@ -94,6 +96,9 @@ class NetSpec:
         if not architecture.sizes_mean:
             raise SpecError(f"{self.name} takes no sizes; write {self.name!r} (got sizes {self.sizes!r:.80})")
         sizes = tuple(self.sizes)
+        if architecture.most_sizes is not None and len(sizes) > architecture.most_sizes:
+            most = "one size" if architecture.most_sizes == 1 else f"at most {architecture.most_sizes} sizes"
+            raise SpecError(f"{self.name} takes {most} ({architecture.sizes_mean}); got {sizes!r:.80}")
         for size in sizes:
             if not isinstance(size, int) or isinstance(size, bool) or not 1 <= size <= _MAX_WIDTH:
                 raise SpecError(

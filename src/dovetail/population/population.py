@@ -232,6 +232,7 @@ class Population:
         optimizer: Optimizer | None = None,
         optimizer_state: OptimizerState | None = None,
         objective: Objective | None = None,
+        training_objective: Objective | None = None,
         per_member: Mapping[str, Tensor] | None = None,
         targets: Tensor | None = None,
         val_targets: Tensor | None = None,
@@ -286,6 +287,8 @@ class Population:
             ``objective(logits, target, **per_member) -> [batch]``, for one network: one loss per sample (torch's losses
             give that with ``reduction="none"``). By default cross-entropy for classes, bitwise cross-entropy for bits,
             squared error for values.
+        training_objective : callable, optional
+            What steps minimise instead, where that is not what is measured: then ``objective`` is for ``val`` alone.
         per_member : mapping, optional
             Each member's values for the objective, the metrics and the penalty, ``{name: [members, ...]}``.
         targets, val_targets : Tensor, optional
@@ -385,15 +388,18 @@ class Population:
         task = check_task(task, train.y if targets is None else targets) or task_of(
             train.y if targets is None else targets, known
         )
-        smoothing = check_label_smoothing(label_smoothing, task, objective)
+        smoothing = check_label_smoothing(label_smoothing, task, training_objective or objective)
+        measured = objective or OBJECTIVES[task]
+        minimised = training_objective or (smoothed_cross_entropy(smoothing) if smoothing else measured)
         plan = FitPlan(
-            train, val, epochs, batch_size, objective or OBJECTIVES[task], optimizer or Adam(),
+            train, val, epochs, batch_size, measured, optimizer or Adam(),
             _metrics_for(task, metrics), monitor, keep, patience, goal, penalty, augment, after_step, when_done,
-            not held, smoothed_cross_entropy(smoothing) if smoothing else objective or OBJECTIVES[task],
-            check_schedule(schedule, warmup), check_autocast(autocast, self.dtype), check_clip_gradient(clip_gradient),
+            not held, minimised, check_schedule(schedule, warmup), check_autocast(autocast, self.dtype),
+            check_clip_gradient(clip_gradient),
         )  # fmt: skip
         check_fit(plan, batch_norm=has_batch_norm(self._network), subsets=subsets)
-        check_per_member({"the objective": plan.objective, **plan.metrics}, per_member or {}, penalty)
+        functions = {"the objective": plan.objective, "the training objective": plan.training_objective}
+        check_per_member({**functions, **plan.metrics}, per_member or {}, penalty)
         own_subsets = check_subsets(subsets, len(train), len(self), self.device)
         everyone = Stack(
             torch.arange(len(self)),

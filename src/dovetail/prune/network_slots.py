@@ -6,7 +6,7 @@ units that are added are one, joined ones stay what they are, norms belong to th
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -48,6 +48,8 @@ class NetworkSlots:
         A batch of its inputs, of which only the shape counts.
     owners : int
         How many share it; owner i of n has the units from floor(i h / n) up to floor((i + 1) h / n) of a hidden layer.
+    name : str, optional
+        What to call it in messages; the name of its class by default.
 
     Raises
     ------
@@ -64,23 +66,22 @@ class NetworkSlots:
             [False, False,  True,  True]])
     """
 
-    def __init__(self, network: nn.Module, example: Tensor, owners: int) -> None:
+    def __init__(self, network: nn.Module, example: Tensor, owners: int, name: str | None = None) -> None:
+        self._name_of_network = name or type(network).__name__
         self._owners = owners
         self._tensors = {name: tensor.detach() for name, tensor in network.state_dict().items()}
         self._owned: dict[str, tuple[Tensor, Tensor | None]] = {}
         try:
             trace = record(network, example)
             self._names = trace.weight_names
-            follower = Follower(trace)
+            self._follower = Follower(trace)
             by_call: list[tuple[Call, int | None]] = []
-            for call in trace.calls:
-                rule = RULES.get(call.name)
-                if rule is None or not all(follower.knows(value) for value in call.operands):
-                    raise follower.refusal(call)
-                before = len(follower.layers)
-                rule(follower, call)
-                by_call.append((call, before if len(follower.layers) > before else None))
-            self._follower = follower
+            try:
+                for call in trace.calls:
+                    by_call.append((call, self._follow(call)))
+            except DovetailError as refusal:
+                # Of all that stands in the way the first is named, whether or not it can be followed.
+                raise self._first_in_the_way([call for call, _ in by_call]) or refusal from None
             self._owner = self._owners_of_units()
             for call, layer in by_call:
                 self._own(call, layer)
@@ -88,10 +89,31 @@ class NetworkSlots:
             raise
         except DovetailError as error:
             raise SpecError(
-                f"{type(network).__name__} cannot be shared out in slots: {error}; leave slots out, and put its "
+                f"{self._name_of_network} cannot be shared out in slots: {error}; leave slots out, and put its "
                 "specialists together with the method 'logits'"
             ) from None
         self._check(network, example)
+
+    def _follow(self, call: Call) -> int | None:
+        """Follow the units through a call; return the number of the layer that it is, if it is one."""
+        rule, follower = RULES.get(call.name), self._follower
+        if rule is None or not all(follower.knows(value) for value in call.operands):
+            raise follower.refusal(call)
+        before = len(follower.layers)
+        rule(follower, call)
+        return before if len(follower.layers) > before else None
+
+    def _first_in_the_way(self, followed: Sequence[Call]) -> DovetailError | None:
+        """Return what is wrong with the calls so far, if anything is."""
+        try:
+            self._owner = self._owners_of_units()
+            for call in followed:
+                self._check_apart(call)
+        except ShapeError:  # the last layer, which need not be wide, may not be known as such yet
+            return None
+        except SpecError as error:
+            return error
+        return None
 
     def masks(self, chosen: Collection[int]) -> dict[str, Tensor]:
         """Return which entries of each parameter and buffer some owners have; several have one slot together."""
@@ -154,8 +176,7 @@ class NetworkSlots:
         if layer is not None:
             self._own_layer(call, layer)
             return
-        if call.name in _OVER_UNITS or call.name == "group_norm":
-            self._check_apart(call)
+        self._check_apart(call)
         tensors = [leaf for leaf in (*call.args, *call.kwargs.values()) if self._name(leaf)]
         if not tensors:
             return
@@ -215,6 +236,8 @@ class NetworkSlots:
 
     def _check_apart(self, call: Call) -> None:
         """Refuse operations that bring units of several owners together."""
+        if call.name not in _OVER_UNITS and call.name != "group_norm":
+            return
         value = call.operands[0]
         owners = self._of(self._follower.found(self._follower.carried(value).units))
         if call.name == "group_norm":
@@ -248,7 +271,7 @@ class NetworkSlots:
         scale = max(1.0, float(both.abs().max()))
         if not float((first + second - both).abs().max()) <= _TOLERANCE * scale:
             raise SpecError(
-                f"{type(network).__name__} cannot be shared out in slots: networks in two halves of it do not add up "
+                f"{self._name_of_network} cannot be shared out in slots: networks in two halves of it do not add up "
                 "to the sum of what they give (tried with random weights), so something in it brings their units "
                 "together; leave slots out, and put its specialists together with the method 'logits'"
             )

@@ -4,7 +4,7 @@
 `compose` puts together, `open_file` reads back. From the bottom up: `blueprint` (what parts share), `merge` (ways to
 merge, pure functions), `evaluate` (the one path that scores), `cards` (what classes leave behind), `answers` and
 `threshold` (what a part says, and when it does not), `part`, `composite` and `specialist`, then what is made of them:
-`composing`, `files`, `train`, and the measures `paths`, `curve` and `audit`.
+`composing`, `files`, `train`, `converting`, and the measures `paths`, `curve` and `audit`.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .class_sets import disjoint_pairs
     from .composing import Compatibility, compatibility, compose
     from .composite import Composite
+    from .converting import as_part
     from .curve import MergeCurve, merge_curve
     from .evaluate import Score, evaluate_all
     from .files import open_file
@@ -52,6 +53,7 @@ __all__ = [
     "Threshold",
     "TrainingSettings",
     "add_weights",
+    "as_part",
     "audit_drop",
     "compatibility",
     "compose",
@@ -83,6 +85,7 @@ __getattr__, __dir__ = lazy_names(
         "class_sets": ["disjoint_pairs"],
         "composing": ["Compatibility", "compatibility", "compose"],
         "composite": ["Composite"],
+        "converting": ["as_part"],
         "curve": ["MergeCurve", "merge_curve"],
         "evaluate": ["Score", "evaluate_all"],
         "files": ["open_file"],

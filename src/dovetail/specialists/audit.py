@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
@@ -18,19 +17,21 @@ from ..data.split import Split
 from ..errors import DataError, SpecError
 from ..markup import excerpt_html, text_html
 from ..nets.output import output_layer
-from ..population import Adam, Population
+from ..population import Population
 from ..result import Result, plain
 from ..threads import one_blas_thread
 from .blueprint import Tempered
 from .class_sets import ClassName, ClassSet, class_sets, named, one_hot_sets
 from .composite import Composite, compose_quietly
 from .evaluate import Score, run_network, score_logits
+from .manifest import GIVEN
 from .merge import LogitAverage
-from .objectives import rewarded_cross_entropy
+from .objectives import objective
+from .optimizing import optimizer_of
 from .plots import plot_probes
 from .settings import TrainingSettings
 from .specialist import Specialist
-from .train import train_specialists
+from .train import settled, train_specialists
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -185,14 +186,19 @@ def audit_drop(
                 f"{part.provenance.fingerprint} and {data.fingerprint}), so nothing trained here could be "
                 "compared with it"
             )
-    settings = [TrainingSettings.from_provenance(part.provenance.training) for part in composite.specialists]
+    if any(part.provenance.start.startswith(GIVEN) for part in composite.specialists):
+        raise SpecError(
+            "some of these specialists began with weights that were given (as_part), so they cannot be trained again "
+            "without the class; train them again yourself, and compare scores"
+        )
+    settings = settled(TrainingSettings.from_provenance(composite.specialists[0].provenance.training))
     unseen = _without_classes(data, ids)
     networks: dict[str, tuple[nn.Module, tuple[int, ...]]] = {
         WITH: (composite.module(), composite.rewarded),
         WITHOUT: (after.module(), after.rewarded),
         UNSEEN: (_retrained(after, unseen, device, progress).module(), after.rewarded),
-        GENERALIST: (_generalist(composite, settings[0], data, device, progress), composite.rewarded),
-        LESS: (_generalist(after, settings[0], unseen, device, progress), after.rewarded),
+        GENERALIST: (_generalist(composite, settings, data, device, progress), composite.rewarded),
+        LESS: (_generalist(after, settings, unseen, device, progress), after.rewarded),
         UNTRAINED: (_untrained(composite), ()),
     }
     some, is_dropped = sample(data.train), _marks(data.outputs, ids)
@@ -279,8 +285,13 @@ def _generalist(
         data,
         epochs=settings.epochs,
         batch_size=settings.batch_size,
-        optimizer=Adam(lr=settings.lr),
-        objective=partial(rewarded_cross_entropy, temperature=blueprint.temperature),
+        optimizer=optimizer_of(settings),
+        schedule=settings.schedule,
+        warmup=settings.warmup,
+        clip_gradient=settings.clip_gradient,
+        autocast=settings.autocast,
+        objective=objective("xe", blueprint.temperature),
+        training_objective=objective("xe", blueprint.temperature, settings.label_smoothing),
         per_member={"rewarded": torch.ones(1, len(blueprint.classes), dtype=torch.bool)},
         metrics={},
         patience=settings.patience,

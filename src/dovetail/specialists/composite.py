@@ -416,7 +416,7 @@ def compose_quietly(
     if keep != 1 and method != "ties":
         raise SpecError(f"keep is for method 'ties'; {method!r} keeps everything")
     check_keep(keep)
-    check_fit(members, force=force)
+    check_fit(members, force=force, method=method)
     blueprint = members[0].blueprint
     if inputs is not None:
         blueprint.check_inputs(inputs)

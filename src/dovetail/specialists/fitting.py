@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .specialist import Specialist
 
 
-def check_fit(specialists: Sequence[Specialist], *, force: bool = False) -> None:
+def check_fit(specialists: Sequence[Specialist], *, force: bool = False, method: str | None = None) -> None:
     """Refuse specialists that do not fit, naming two that clash.
 
     A network, input shape, class list or temperature of their own makes a sum of weights meaningless. Another
@@ -33,7 +33,10 @@ def check_fit(specialists: Sequence[Specialist], *, force: bool = False) -> None
         if other.blueprint is not first.blueprint:
             _check_blueprint(first, other)
     if not force:
-        for clash in (_shared_class(specialists), _mixed_slots(specialists), _other_start(specialists)):
+        # Where logits are averaged every network runs by itself, whatever it started from.
+        apart = method == "logits"
+        unwise = [] if apart else [_mixed_slots(specialists), _other_start(specialists)]
+        for clash in (_shared_class(specialists), *unwise):
             if clash:
                 raise MisfitError(f"{clash}. If you know better, use compose(..., force=True), or --force")
 

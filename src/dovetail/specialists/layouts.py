@@ -70,7 +70,7 @@ class MaskedSlots(WholeNetworks):
 
     def slot(self, ids: ClassSet) -> State:
         """Return which entries of every tensor are in the slot of some classes."""
-        if isinstance(self.blueprint.net, OwnNet):
+        if _is_followed(self.blueprint.net):
             if ids not in self._slots:
                 self._slots[ids] = _network_slots(self.blueprint, self.blueprint.code).masks(ids)
             return self._slots[ids]
@@ -100,10 +100,17 @@ class MaskedSlots(WholeNetworks):
         return super().packed(trained, place, ids) | statistics
 
 
+def _is_followed(net: Net) -> bool:
+    """Whether its slots are found by following what it computes, because shapes do not tell them."""
+    return isinstance(net, OwnNet) or not ARCHITECTURES[net.name].shapes_tell
+
+
 @lru_cache(maxsize=16)
 def _network_slots(blueprint: Blueprint, code: Build | None) -> NetworkSlots:
-    """Return whose the tensors of a network of one's own are."""
-    return NetworkSlots(blueprint.builder(0), torch.zeros(2, *blueprint.input_shape), len(blueprint.classes))
+    """Return whose the tensors of a network are, found by following what it computes."""
+    network, example = blueprint.builder(0), torch.zeros(2, *blueprint.input_shape)
+    name = None if isinstance(blueprint.net, OwnNet) else str(blueprint.net)
+    return NetworkSlots(network, example, len(blueprint.classes), name)
 
 
 class SmallSlots(MaskedSlots):
@@ -189,6 +196,8 @@ def layouts(
         return []
     if not slots:
         return [(WholeNetworks(blueprint), everyone)]
+    if _is_followed(blueprint.net):
+        _network_slots(blueprint, blueprint.code)  # says what stands in the way, if anything
     small = {len(ids): slot_net(blueprint.net, len(ids), len(blueprint.classes)) for _, ids in everyone}
     if None in small.values():
         return [(MaskedSlots(blueprint), everyone)]

@@ -89,7 +89,7 @@ def warn_of_what_was_not_learned(
     val_weights : callable
         How much validation samples count for rows of rewarded classes, given the loss's name.
     lr : float
-        What Adam's step size was.
+        What the step size was.
     """
     name = loss if isinstance(loss, str) else ""
     idle = []

@@ -25,6 +25,10 @@ from .threshold import Threshold, read_threshold
 SCHEMA = "dovetail/1"
 
 
+GIVEN = "given:"
+"""What stands before the hash of weights that training began from, where they were no θ0 of a seed."""
+
+
 @dataclass(frozen=True)
 class Provenance:
     """Where a specialist comes from.
@@ -34,7 +38,7 @@ class Provenance:
     seed : int
         What θ0, the order of the data and the noise were drawn from.
     start : str
-        Hash of θ0.
+        Hash of θ0; ``given:`` and the hash of its weights for what was trained elsewhere before (`as_part`).
     loss : str
         ``"me"``, ``"qme"`` or ``"xe"``.
     slots : bool

@@ -1,7 +1,8 @@
 """The three losses of the MaxEnt paper, and what is measured beside them in training.
 
 Each takes one network's logits, the true classes, and ``rewarded``, a row of 0/1 over the classes. All divide
-the logits by the temperature first.
+the logits by the temperature first. Label smoothing is for samples of rewarded classes, which have a label: it spreads
+a share of that over all classes, as torch's cross-entropy does. What others are to be is spread out already.
 """
 
 from __future__ import annotations
@@ -14,13 +15,15 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from ..errors import unknown_name
+from ..errors import SpecError, unknown_name
 
 Loss = Callable[[Tensor, Tensor, Tensor], Tensor]
 """``(logits [samples, classes], target [samples], rewarded [classes]) -> [samples]``"""
 
 
-def max_entropy(logits: Tensor, target: Tensor, rewarded: Tensor, temperature: float = 1.0) -> Tensor:
+def max_entropy(
+    logits: Tensor, target: Tensor, rewarded: Tensor, temperature: float = 1.0, label_smoothing: float = 0.0
+) -> Tensor:
     """Return the divergence from the label for rewarded classes, from the uniform distribution for others.
 
     Examples
@@ -29,10 +32,13 @@ def max_entropy(logits: Tensor, target: Tensor, rewarded: Tensor, temperature: f
     >>> max_entropy(logits, torch.tensor([0, 3]), rewarded)  # ln 4, and nothing to complain about
     tensor([1.3863, 0.0000])
     """
-    return _towards_uniform(logits, target, rewarded, torch.ones_like(rewarded), temperature)
+    spread = torch.ones_like(rewarded)
+    return _towards_uniform(logits, target, rewarded, spread, temperature, label_smoothing)
 
 
-def quasi_max_entropy(logits: Tensor, target: Tensor, rewarded: Tensor, temperature: float = 1.0) -> Tensor:
+def quasi_max_entropy(
+    logits: Tensor, target: Tensor, rewarded: Tensor, temperature: float = 1.0, label_smoothing: float = 0.0
+) -> Tensor:
     """Return the same, but with the other samples spread over the classes that are not rewarded only.
 
     Examples
@@ -41,11 +47,11 @@ def quasi_max_entropy(logits: Tensor, target: Tensor, rewarded: Tensor, temperat
     >>> quasi_max_entropy(logits, torch.tensor([0, 3]), rewarded)  # ln 4, and ln 4 - ln 3
     tensor([1.3863, 0.2877])
     """
-    return _towards_uniform(logits, target, rewarded, ~rewarded.bool(), temperature)
+    return _towards_uniform(logits, target, rewarded, ~rewarded.bool(), temperature, label_smoothing)
 
 
 def rewarded_cross_entropy(
-    logits: Tensor, target: Tensor, rewarded: Tensor, temperature: float = 1.0
+    logits: Tensor, target: Tensor, rewarded: Tensor, temperature: float = 1.0, label_smoothing: float = 0.0
 ) -> Tensor:
     """Return the cross-entropy of samples of rewarded classes, and 0 for others.
 
@@ -55,7 +61,7 @@ def rewarded_cross_entropy(
     >>> rewarded_cross_entropy(torch.zeros(2, 4), torch.tensor([0, 3]), rewarded)
     tensor([1.3863, 0.0000])
     """
-    wanted = -_log_of(F.log_softmax(logits / temperature, 1), target)
+    wanted = _from_label(F.log_softmax(logits / temperature, 1), target, label_smoothing)
     return torch.where(_is_rewarded(target, rewarded), wanted, torch.zeros_like(wanted))
 
 
@@ -66,14 +72,19 @@ LOSSES: dict[str, Callable[..., Tensor]] = {
 }
 
 
-def objective(loss: str | Loss, temperature: float) -> Loss:
+def objective(loss: str | Loss, temperature: float, label_smoothing: float = 0.0) -> Loss:
     """Return a loss with its temperature filled in, by its short name; a function is given logits divided by it."""
+    if label_smoothing and not isinstance(loss, str):
+        raise SpecError(
+            f"label_smoothing={label_smoothing:g} is for the losses me, qme and xe; smooth the labels in your own, or "
+            "leave one out"
+        )
     if not isinstance(loss, str):
         own = loss
         return lambda logits, target, rewarded: own(logits / temperature, target, rewarded)
     if loss not in LOSSES:
         raise unknown_name("loss", loss, LOSSES)
-    return partial(LOSSES[loss], temperature=temperature)
+    return partial(LOSSES[loss], temperature=temperature, label_smoothing=label_smoothing)
 
 
 def rewarded_accuracy(logits: Tensor, target: Tensor, rewarded: Tensor) -> Tensor:
@@ -129,18 +140,26 @@ def max_entropy_of(log_p: Tensor, target: Tensor, is_rewarded: Tensor) -> Tensor
 
 
 def _towards_uniform(
-    logits: Tensor, target: Tensor, rewarded: Tensor, spread: Tensor, temperature: float
+    logits: Tensor,
+    target: Tensor,
+    rewarded: Tensor,
+    spread: Tensor,
+    temperature: float,
+    label_smoothing: float,
 ) -> Tensor:
     """Return KL(target ‖ prediction): the label where rewarded, else uniform over the classes in ``spread``."""
     log_p = F.log_softmax(logits / temperature, 1)
     share = spread.to(log_p.dtype)
     count = share.sum().clamp(min=1)
     uniform = -(log_p * share).sum(1) / count - count.log()
-    return torch.where(_is_rewarded(target, rewarded), -_log_of(log_p, target), uniform)
+    wanted = _from_label(log_p, target, label_smoothing)
+    return torch.where(_is_rewarded(target, rewarded), wanted, uniform)
 
 
-def _log_of(log_p: Tensor, target: Tensor) -> Tensor:
-    return log_p.gather(1, target.unsqueeze(1)).squeeze(1)
+def _from_label(log_p: Tensor, target: Tensor, label_smoothing: float) -> Tensor:
+    """Return the cross-entropy from the label, of which a share is spread over all classes."""
+    label = -log_p.gather(1, target.unsqueeze(1)).squeeze(1)
+    return (1 - label_smoothing) * label - label_smoothing * log_p.mean(1) if label_smoothing else label
 
 
 def _is_rewarded(target: Tensor, rewarded: Tensor) -> Tensor:

@@ -10,12 +10,13 @@ from torch import Tensor, nn
 from ..data.dataset import Dataset
 from ..errors import SpecError, TrainingError
 from ..nets.output import LAYERS, output_layer
-from ..population import Adam, History, OptimizerState, Population
+from ..population import History, OptimizerState, Population
 from ..population.batch_norm import has_batch_norm
 from ..population.fit import Done
 from ..population.step import Augment
 from ..prune import prune_by_magnitude, rate_per_round
 from .objectives import Loss, objective, other_entropy, rewarded_accuracy
+from .optimizing import optimizer_of
 from .settings import TrainingSettings
 
 
@@ -79,9 +80,10 @@ def train_rounds(
             data,
             epochs=settings.epochs if last else settings.round_epochs or settings.epochs,
             batch_size=settings.batch_size,
-            optimizer=Adam(lr=settings.lr, weight_decay=settings.weight_decay),
+            optimizer=optimizer_of(settings),
             optimizer_state=moments,
             objective=objective(loss, settings.temperature),
+            training_objective=objective(loss, settings.temperature, settings.label_smoothing),
             per_member={"rewarded": rewarded},
             subsets=subsets,
             weights=weights,
@@ -95,6 +97,10 @@ def train_rounds(
             monitor=settings.monitor,
             keep=settings.keep,
             patience=settings.patience,
+            schedule=settings.schedule,
+            warmup=settings.warmup,
+            clip_gradient=settings.clip_gradient,
+            autocast=settings.autocast,
             stream=stage,
             at_once=at_once,
             progress=progress and _title(progress, stage, stages),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from numbers import Integral, Real
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, JsonValue
@@ -15,6 +16,9 @@ Loss = Literal["me", "qme", "xe"]
 Monitor = Literal["loss", "rewarded_accuracy"]
 Scope = Literal["tensor", "global"]
 AdamThrough = Literal["fresh", "carried"]
+OptimizerName = Literal["adam", "adamw", "sgd"]
+ScheduleName = Literal["cosine", "linear", "one-cycle"]  # as in population.schedules
+Autocast = Literal["bfloat16"]
 Keep = Literal["best", "last"]  # as in population.history, which the command line need not wait for
 
 
@@ -24,11 +28,27 @@ def _flag(value: object) -> object:
     return value
 
 
+def _warmup(value: object) -> object:
+    if not isinstance(value, bool):
+        if isinstance(value, Integral) and int(value) >= 0:
+            return int(value)
+        if isinstance(value, Real) and 0 <= float(value) < 1:
+            return float(value)
+        if (
+            isinstance(value, float) and value > 1 and value.is_integer()
+        ):  # as command lines give whole numbers
+            return int(value)
+    raise ValueError("a share of all steps below 1, or a whole number of steps")
+
+
 def _own(value: str) -> str:
     if not OWN_NAME.fullmatch(value):
         raise ValueError("a function")
     return value
 
+
+Warmup = Annotated[float | int, BeforeValidator(_warmup)]
+"""A share of all steps, or how many."""
 
 OwnFunction = Annotated[str, AfterValidator(_own)]
 """What files call a function of a user's (`function_name`)."""
@@ -80,9 +100,48 @@ class TrainingSettings(Settings):
     slots: Annotated[bool, BeforeValidator(_flag)] = Field(
         default=False, description="Give each class its own share of every hidden layer."
     )
-    lr: Annotated[Number, Field(gt=0)] = Field(default=1e-3, description="Step size of Adam.")
-    weight_decay: Annotated[Number, Field(ge=0)] = Field(
-        default=0.0, description="Weight of Σ w² / 2 in the loss."
+    optimizer: OptimizerName = Field(default="adam", description="What takes the steps, in torch's words.")
+    lr: Annotated[Number, Field(gt=0)] | None = Field(
+        default=None,
+        description="Step size of the optimizer.",
+        json_schema_extra=_typed("1e-3; 0.1 for sgd"),
+    )
+    momentum: Annotated[Number, Field(ge=0, lt=1)] | None = Field(
+        default=None,
+        description="Share of the step before that sgd takes along.",
+        json_schema_extra=_typed("0.9 for sgd"),
+    )
+    nesterov: Annotated[bool, BeforeValidator(_flag)] = Field(
+        default=False, description="Let sgd look ahead along its momentum."
+    )
+    weight_decay: Annotated[Number, Field(ge=0)] | None = Field(
+        default=None,
+        description="Weight of Σ w² / 2 in the loss; with adamw what a step of size 1 shrinks weights by.",
+        json_schema_extra=_typed("0; 0.01 for adamw"),
+    )
+    schedule: ScheduleName | None = Field(
+        default=None,
+        description="How step sizes fall over the epochs of each training.",
+        json_schema_extra=_typed("they stay as they are"),
+    )
+    warmup: Warmup | None = Field(
+        default=None,
+        description="For which share of all steps, or for how many of them, step sizes rise first.",
+        json_schema_extra=_typed("0; 0.3 for one-cycle"),
+    )
+    label_smoothing: Annotated[Number, Field(ge=0, le=1)] = Field(
+        default=0.0,
+        description="Share of the label of rewarded classes that is spread over all classes in training.",
+    )
+    clip_gradient: Annotated[Number, Field(gt=0)] | None = Field(
+        default=None,
+        description="Greatest length of a network's gradient.",
+        json_schema_extra=_typed("not clipped"),
+    )
+    autocast: Autocast | None = Field(
+        default=None,
+        description="Compute the layers of training steps in this type.",
+        json_schema_extra=_typed("float32"),
     )
     batch_size: Annotated[Whole, Field(ge=1)] = Field(default=64, description="Samples per step.")
     patience: Annotated[Whole, Field(ge=1)] | None = Field(
@@ -98,7 +157,8 @@ class TrainingSettings(Settings):
         description="Prune and keep each network's best epoch on the validation split, or the last it trained.",
     )
     adam: AdamThrough = Field(
-        default="fresh", description="A fresh Adam in every round, or one carried through all of them."
+        default="fresh",
+        description="A fresh Adam (or AdamW) in every round, or one carried through all of them.",
     )
     scope: Scope = Field(
         default="tensor", description="Prune the share in each tensor, or rank all weights together."

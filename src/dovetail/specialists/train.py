@@ -32,9 +32,19 @@ from .layouts import Member, WholeNetworks, layouts
 from .learned import warn_of_what_cannot_be_learned, warn_of_what_was_not_learned
 from .manifest import Provenance
 from .objectives import Loss
+from .optimizing import optimizer_of, optimizer_settings
 from .own_functions import function_name
 from .rounds import train_rounds
-from .settings import AdamThrough, Keep, Monitor, Scope, TrainingSettings
+from .settings import (
+    AdamThrough,
+    Autocast,
+    Keep,
+    Monitor,
+    OptimizerName,
+    ScheduleName,
+    Scope,
+    TrainingSettings,
+)
 from .settings import Loss as LossName
 from .specialist import Specialist
 
@@ -56,8 +66,16 @@ def train_specialists(
     slots: bool = False,
     seed: int = 0,
     seeds: Sequence[int] | None = None,
-    lr: float = 1e-3,
-    weight_decay: float = 0.0,
+    optimizer: OptimizerName = "adam",
+    lr: float | None = None,
+    momentum: float | None = None,
+    nesterov: bool = False,
+    weight_decay: float | None = None,
+    schedule: ScheduleName | None = None,
+    warmup: float | int | None = None,
+    label_smoothing: float = 0.0,
+    clip_gradient: float | None = None,
+    autocast: Autocast | None = None,
     batch_size: int = 64,
     patience: int | None = 3,
     monitor: Monitor = "loss",
@@ -119,8 +137,29 @@ def train_specialists(
         What θ0, the order of samples and the noise are drawn from.
     seeds : sequence of int, optional
         Train the whole set of specialists once for each of these seeds.
-    lr, weight_decay, batch_size : float, float, int
-        Step size of Adam, weight of Σ w² / 2 in the loss, samples per step.
+    optimizer : {"adam", "adamw", "sgd"}
+        What takes the steps, as torch's of that name.
+    lr : float, optional
+        Its step size: 1e-3 by default, 0.1 for ``"sgd"``.
+    momentum, nesterov : float, bool
+        Of ``"sgd"``, as in `torch.optim.SGD`; 0.9 and False by default.
+    weight_decay : float, optional
+        Weight of Σ w² / 2 in the loss, 0 by default; with ``"adamw"`` apart from the gradient, 0.01 by default.
+    schedule : {"cosine", "linear", "one-cycle"}, optional
+        How step sizes fall over the epochs of each training, as in `Population.fit`; a network that stops early does
+        not get to the end of it.
+    warmup : float or int, optional
+        During which share of all steps (a float) or how many (an int) step sizes rise first.
+    label_smoothing : float
+        Which share of the label of rewarded classes is spread over all classes in training, as in
+        `torch.nn.CrossEntropyLoss`. What samples of other classes are to give is spread out already, and stays. Losses
+        on the validation split are measured without.
+    clip_gradient : float, optional
+        Shorten each network's gradient to this length if it is longer.
+    autocast : {"bfloat16"}, optional
+        Compute the layers of training steps in this type where `torch.autocast` does; weights stay in float32.
+    batch_size : int
+        Samples per step.
     patience : int, optional
         Stop a network after this many epochs without a better validation score.
     monitor : {"loss", "rewarded_accuracy"}
@@ -130,8 +169,8 @@ def train_specialists(
         What each round ends with: the best epoch, or the last one that was trained, which with ``patience`` comes
         that many epochs after the best. The paper's pruned networks are of the last.
     adam : {"fresh", "carried"}
-        A fresh Adam for every round, or one whose moments are carried through pruning and rewinding, as the paper's
-        were.
+        A fresh Adam (or AdamW) for every round, or one whose moments are carried through pruning and rewinding, as the
+        paper's were.
     scope : {"tensor", "global"}
         Prune the share in each tensor, or rank all weights together.
     output_share : float
@@ -198,7 +237,7 @@ def train_specialists(
         builder_of(architecture, data.input_shape, data.outputs).check()  # type: ignore[union-attr]
     settings = settled(TrainingSettings.from_arguments(locals() | names | {"net": str(architecture)}))
     sets = class_sets(rewarded, data.classes)
-    _check_samples(data, sets)
+    check_samples(data, sets)
     if seeds is not None and not isinstance(seeds, Iterable):
         raise SpecError(f"seeds is a list of seeds; write seeds=[{seeds!r:.40}]")
     chosen = [seed] if seeds is None else [int(number) for number in seeds]
@@ -225,7 +264,7 @@ def train_specialists(
             if done.history.diverged[row]:
                 continue
             number, ids = together[row]
-            metrics = _last_metrics(done.history, row)
+            metrics = last_metrics(done.history, row)
             losses[number, ids] = metrics.get("loss", math.nan)
             provenance = Provenance(
                 number, starts[number], settings.loss, slots, data.name, data.fingerprint,
@@ -256,7 +295,7 @@ def train_specialists(
                 )
             )  # fmt: skip
         histories += [History.joined(parts) for parts in zip(*rounds_of, strict=True)]
-    warn_of_what_was_not_learned(losses, data, loss, weighing.val_of, settings.lr)
+    warn_of_what_was_not_learned(losses, data, loss, weighing.val_of, settings.lr or 0.0)
     return Team([made[member] for member in members], histories, time.perf_counter() - begun)
 
 
@@ -272,7 +311,8 @@ def _trained_at_once(
     device: torch.device | str | None,
 ) -> int:
     one = Population(build, [0], device=device)
-    return one.trained_at_once(data.train.x, batch_size=settings.batch_size)
+    optimizer = optimizer_of(settings)
+    return one.trained_at_once(data.train.x, batch_size=settings.batch_size, optimizer=optimizer)
 
 
 def _weights_of_samples(weights: Tensor | Sequence[float], data: Dataset) -> Tensor:
@@ -340,6 +380,7 @@ def settled(settings: TrainingSettings) -> TrainingSettings:
             "sparsity": sparsity,
             "rounds": rounds,
             "round_epochs": settings.round_epochs or max(1, settings.epochs // max(1, rounds)),
+            **optimizer_settings(settings),
         }
     )
 
@@ -355,14 +396,14 @@ def _start_hash(blueprint: Blueprint, seed: int, code: Build | None) -> str:
     return hash_tensors(dict(network.named_parameters()))
 
 
-def _last_metrics(history: History, row: int) -> dict[str, float]:
+def last_metrics(history: History, row: int) -> dict[str, float]:
     """Return what a member scored on the validation split in the epoch that it kept."""
     epoch = int(history.kept_epoch[row])
     scores = {name: float(values[epoch, row]) for name, values in history.values.items()}
     return {name: value for name, value in scores.items() if math.isfinite(value)}
 
 
-def _check_samples(data: Dataset, sets: Sequence[ClassSet]) -> None:
+def check_samples(data: Dataset, sets: Sequence[ClassSet]) -> None:
     """Refuse classes that cannot be learnt or measured because there are no samples of them."""
     wanted = sorted({number for ids in sets for number in ids})
     for name, split in (("training", data.train), ("validation", data.val)):
