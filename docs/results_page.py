@@ -1,9 +1,10 @@
-"""Write docs/results.md, and all tables and figures under results/, from the units finished there: ``make results``.
+"""Write docs/results.md and papers.md, and tables and figures under results/, from what is finished: ``make results``.
 
 Each folder under results/ is a run of a recipe at paper scale (``dovetail reproduce NAME --scale paper -o
 results/NAME``). A unit that several recipes share is kept with one of them. What is to be said about a recipe's numbers
 stands in ``remarks.in.md``, with its numbers to be read from the tables (`remark_numbers`), and, at its head, in a few
-words why numbers that do not agree do not; ``remarks.md`` is made from it.
+words why numbers that do not agree do not; ``remarks.md`` is made from it, as ``docs/papers.md`` is from
+``results/papers.in.md``.
 """
 
 from __future__ import annotations
@@ -44,6 +45,7 @@ def main() -> None:
     for paper, title in PAPERS.items():
         parts.append(f"# {title}\n")
         parts += [section(recipe) for recipe in recipes() if recipe.paper == paper]
+    (ROOT / "docs/papers.md").write_text(papers_page(), encoding="utf-8")
     (ROOT / "docs/results.md").write_text("\n".join(parts), encoding="utf-8")
 
 
@@ -116,7 +118,7 @@ def section(recipe: Recipe) -> str:
 
 @cache
 def cells_of(recipe: Recipe) -> list[Cell]:
-    """Return all numbers in a recipe's tables, with labels more: the table's title and digits, and whether of before."""
+    """Return all numbers in a recipe's tables, with labels more: its table's title and digits, whether of before."""
     cells = []
     for table in recipe.tables("paper", finished(recipe)):
         if isinstance(table, Comparison):
@@ -151,6 +153,11 @@ def cause_and_remark_of(recipe: Recipe) -> tuple[str, str]:
     cause, remark = cause_and_remark(source.read_text(encoding="utf-8"))
     cells = cells_of(recipe)
     return filled_in(cause, cells, cells_elsewhere), filled_in(remark, cells, cells_elsewhere)
+
+
+def papers_page() -> str:
+    """Return the page of what we found in the papers, with the numbers of all tables."""
+    return filled_in((RESULTS / "papers.in.md").read_text(encoding="utf-8"), [], cells_elsewhere)
 
 
 def cells_elsewhere(name: str) -> list[Cell]:

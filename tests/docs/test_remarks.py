@@ -148,6 +148,31 @@ ELSEWHERE = [
         )
         for line, layers in (("used 1 to 8 times", 2), ("the same, three hidden layers", 3))
     ),
+    (
+        "README.md",
+        "two-digits",
+        "digit) | {{two modules: hidden layers=all}} ({{as planted: hidden layers=all}}) † | "
+        "{{published two modules: hidden layers=all}} |",
+    ),
+    *(
+        (
+            "README.md",
+            recipe,
+            f"{line} | {{{{n-cut: {rows}}}}} ({{{{shuffled: {rows}}}}}) | "
+            f"{{{{published n-cut: {rows}}}}} ({{{{published shuffled: {rows}}}}}) |",
+        )
+        for line, recipe, rows in (
+            ("(their shuffled copies)", "mlp", "data=mnist, condition=none, pruned=yes"),
+            ("with dropout", "mlp", "data=mnist, condition=dropout, pruned=yes"),
+            ("started clusterable", "init", "data=mnist, initialisation=clusterable, pruned=yes, table=A.13"),
+        )
+    ),
+    (
+        "README.md",
+        "k",
+        "10 clusters | {{total p < 1/320: table=A.1: or A.2: or A.3:}} | "
+        "{{total published p < 1/320: table=A.1: or A.2: or A.3:}} |",
+    ),
     ("README.md", "stability", "seeds) | {{of four seeds: use=all}} |"),
     (
         "docs/specialists.md",
@@ -156,14 +181,6 @@ ELSEWHERE = [
         f"{_merged('sum', 'data=mnist, net=deep')} with two, where their averaged logits give "
         f"{_merged('averaged logits', 'data=mnist, net=shallow')} and "
         f"{_merged('averaged logits', 'data=mnist, net=deep')}",
-    ),
-    (
-        "docs/papers.md",
-        "input-shift",
-        "summed {{10 summed: data=mnist, shift=0, scale=1}} with pixels from 0 to 1, "
-        "{{10 summed: data=mnist, shift=0.5, scale=0.5}} with theirs; on Fashion-MNIST "
-        "{{10 summed: data=fashion-mnist, shift=0, scale=1}} and "
-        "{{10 summed: data=fashion-mnist, shift=0.1307, scale=0.3081}}",
     ),
 ]
 """Where else numbers of tables are told: a file, the recipe, and words with the numbers."""
@@ -182,6 +199,11 @@ def test_remarks_say_what_the_tables_say(source: Path) -> None:
     written = (source.parent / "remarks.md").read_text(encoding="utf-8")
     remark = _module("results_page").cause_and_remark_of(find_recipe(source.parent.name))[1]
     assert written == remark, "run: make results"
+
+
+def test_the_page_on_the_papers_says_what_the_tables_say() -> None:
+    written = (ROOT / "docs/papers.md").read_text(encoding="utf-8")
+    assert written == _module("results_page").papers_page(), "run: make results"
 
 
 def test_no_remark_is_without_a_source() -> None:
