@@ -10,7 +10,7 @@ from types import ModuleType
 
 import pytest
 
-from dovetail.recipes import Cell, find_recipe
+from dovetail.recipes import Cell, Recipe, find_recipe, recipes
 from dovetail.recipes.tables import Quantity
 
 ROOT = Path(__file__).parents[2]
@@ -204,6 +204,13 @@ def test_remarks_say_what_the_tables_say(source: Path) -> None:
 def test_the_page_on_the_papers_says_what_the_tables_say() -> None:
     written = (ROOT / "docs/papers.md").read_text(encoding="utf-8")
     assert written == _module("results_page").papers_page(), "run: make results"
+
+
+@pytest.mark.parametrize("recipe", recipes(), ids=[recipe.name for recipe in recipes()])
+def test_what_does_not_agree_has_a_cause(recipe: Recipe) -> None:
+    page = _module("results_page")
+    by_rule = numbers.agreements(page.cells_of(recipe))
+    assert all(agreeing == of for agreeing, of in by_rule.values()) or page.cause_and_remark_of(recipe)[0]
 
 
 def test_no_remark_is_without_a_source() -> None:
