@@ -30,6 +30,8 @@ WANTED = dt.Dataset.from_arrays(X, Y).fingerprint
         ("data", "target"),
         ("images", "labels"),
         ("features", "label"),
+        ("samples", "samples_labels"),
+        ("data_x", "data_y"),
         ("arr_0", "arr_1"),
         ("a", "b"),
     ],
@@ -50,6 +52,7 @@ def test_samples_and_labels_are_found_by_their_names(tmp_path: Path, x: str, y: 
         ("train_images", "train_labels", "test_images", "test_labels"),
         ("xtrain", "ytrain", "xtest", "ytest"),
         ("trainX", "trainY", "testX", "testY"),
+        ("data_x_train", "data_y_train", "data_x_test", "data_y_test"),
     ],
 )
 def test_splits_are_found_by_their_names(tmp_path: Path, names: tuple[str, ...]) -> None:
@@ -99,6 +102,11 @@ def test_arrays_are_read_as_numpy_reads_them(
         ("wine_x", "wine_y", "wine_x"),
         ("wine", "wine_labels", "wine"),
         ("wine", "labels", "wine"),
+        ("samples", "samples_labels", "samples"),
+        ("samples", "samples_labels", "samples_labels"),
+        ("data_x", "data_y", "data_x"),
+        ("x_data", "y_data", "x_data"),
+        ("image", "image_class", "image"),
     ],
 )
 def test_labels_lie_beside_samples(tmp_path: Path, x: str, y: str, named: str) -> None:
@@ -108,6 +116,16 @@ def test_labels_lie_beside_samples(tmp_path: Path, x: str, y: str, named: str) -
     data = dt.read(tmp_path / f"{named}.npy")
     assert data.fingerprint == WANTED
     assert data.name == named
+
+
+def test_of_several_arrays_of_samples_the_shorter_name_counts(tmp_path: Path) -> None:
+    np.savez(tmp_path / "a.npz", image_embeddings=X[:, :2], image=X, label=Y)
+    assert dt.read(tmp_path / "a.npz").fingerprint == WANTED
+    np.save(tmp_path / "image.npy", X)
+    np.save(tmp_path / "image_embeddings.npy", X[:, :2])
+    np.save(tmp_path / "labels.npy", Y)
+    assert dt.read(tmp_path / "image.npy").fingerprint == WANTED
+    assert dt.read(tmp_path / "image_embeddings.npy").input_shape == (2,)
 
 
 def test_splits_lie_beside_each_other(tmp_path: Path) -> None:

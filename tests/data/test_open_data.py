@@ -115,6 +115,16 @@ KNOWN = "Known data sets: cifar10, digit-xor, digits"
             SpecError,
             "unknown data set 'digitz'; did you mean 'digits'.* there is no file or folder 'digitz'",
         ),
+        (
+            "-",
+            DataError,
+            "standard input is read only by dovetail predict; write what comes from it into a file",
+        ),
+        (
+            "mymodule.py",
+            DataError,
+            "name the function in it that returns samples and labels: module:function",
+        ),
         ("wine", SpecError, r"unknown data set 'wine'; .* no file or folder 'wine'; did you mean 'wine.csv'"),
         ("wnie.csv", DataError, f"no file or folder 'wnie.csv'; did you mean 'wine.csv'\\? {KNOWN}"),
         (
@@ -131,8 +141,12 @@ KNOWN = "Known data sets: cifar10, digit-xor, digits"
         ("x" * 5000 + ".csv", DataError, "there is no file or folder"),
         ("a\0b", SpecError, "unknown data set"),
         ("wine.csv:target", SpecError, "'target' after wine.csv is no option, written name=value"),
-        ("wine.csv:kind", SpecError, "'kind' after wine.csv is no option"),
-        ("wine.csv:target=", SpecError, "is no option"),
+        (
+            "wine.csv:kind",
+            SpecError,
+            "'kind' after wine.csv is no option, written name=value, such as target=kind;",
+        ),
+        ("wine.csv:target=", SpecError, "is no option, .* such as target=quality"),
         ("wine.csv:target=a,b", SpecError, "'b' after wine.csv is no option, .*comma in their name"),
         ("wine.csv:traget=kind", SpecError, "unknown option of wine.csv 'traget'; did you mean 'target'"),
         ("wine.csv:target=kind,target=kind", SpecError, "option 'target' of wine.csv is given twice"),

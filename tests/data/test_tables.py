@@ -148,8 +148,15 @@ def test_nothing_that_is_written_is_lost(data: st.DataObject, width: int, delimi
         (b"", "the input is empty"),
         (b"\n\n", "the input is empty"),
         (b"a,b\n", "holds the names of columns, and no line of values"),
-        (b"a,b\n1,2\n\n1,2,3\n", "line 4 has 3 fields, and the line of names 2"),
-        (b'a,b\n"1\n2",3\n4\n', "line 4 has 1 field, and the line of names 2"),
+        (
+            b"a,b\n1,2\n\n1,2,3\n",
+            "line 4 has 3 fields, and the line of names 2; a field with ',' in it stands in",
+        ),
+        (b'a,b\n"1\n2",3\n4\n', "line 4 has 1 field, and the line of names 2; .* was the file cut short"),
+        (
+            b"a,b\n1\n2,3\n",
+            "line 2 has 1 field, and the line of names 2; each row has a field for every name",
+        ),
         (b"a,b,a\n1,2,3\n", "2 columns are called 'a'"),
         (b"5.1,3.5,Iris\n4.9,3.0,Iris\n", r"line 1 holds values \(5.1\), not the names of columns"),
         (b'a,b\n1,"x"y\n', "line 2 is no row of fields: ',' expected after '\"'; a quote inside of quotes"),
@@ -380,6 +387,13 @@ def test_a_column_may_say_the_splits() -> None:
             DataError,
             "row 1: column 'odd' holds a value of type list",
         ),
+        (
+            pets().drop(columns="kind"),
+            {"target": pets()["kind"]},
+            SpecError,
+            r"the name of a column, not the classes themselves \(a Series\); put them into the table: .*assign",
+        ),
+        (pets(), {"target": ["cat"] * 60}, SpecError, r"not the classes themselves \(a list\)"),
     ],
 )
 def test_what_cannot_be_a_data_set_is_refused(

@@ -151,7 +151,7 @@ def test_slots_train_as_small_networks_whether_or_not_sizes_divide() -> None:
     assert [str(layout.net) for layout, _ in layouts(odd, members, slots=True)] == ["mlp:3", "mlp:6"]
     whole = replace(odd, net=NetSpec.parse("small-cnn"))
     assert [type(layout) for layout, _ in layouts(whole, members, slots=True)] == [MaskedSlots]
-    with pytest.raises(ShapeError, match="too few for 10 owners"):
+    with pytest.raises(ShapeError, match="9 units, fewer than the 10 that share them"):
         train("mlp:9", [0], slots=True)
 
 

@@ -114,6 +114,11 @@ def _pair_content(x: Any, y: Any, *, like: Like | None, raw_texts: bool, name: s
 
 def _nowhere(text: str) -> DovetailError:
     """Return the error for a text that names nothing."""
+    if text == "-":
+        return DataError(
+            "standard input is read only by dovetail predict; write what comes from it into a file, whose name tells "
+            "what it is (rows.csv, texts.jsonl), and name that"
+        )
     name = text if "=" not in text else text.partition(":")[0]
     try:
         data_spec(name)
@@ -132,7 +137,8 @@ def _meant(name: str) -> str:
     """Return a question for the files beside one that is not there."""
     path = expand_user(name)
     try:
-        beside = [one.name for one in islice(path.parent.iterdir(), _LOOKED_AT)]
+        # A link that leads nowhere has the name that was asked for.
+        beside = [one.name for one in islice(path.parent.iterdir(), _LOOKED_AT) if one.name != path.name]
     except (OSError, ValueError):
         beside = []
     near = difflib.get_close_matches(path.name[:200], beside, n=3, cutoff=0.6)

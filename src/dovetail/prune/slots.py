@@ -99,7 +99,7 @@ def _slot(layer: Layer, chosen: torch.Tensor) -> torch.Tensor:
     owners = len(chosen)
     if layer.units < owners:
         raise ShapeError(
-            f"{layer.weight!r} has {layer.units} units, too few for {owners} owners; "
+            f"{layer.weight!r} has {layer.units} units, fewer than the {owners} that share them; "
             f"make the layer at least {owners} wide"
         )
     # The owner i of unit u is the one with floor(i h / n) <= u < floor((i + 1) h / n).

@@ -244,6 +244,6 @@ def least_confidence(undecided: str | float | None, threshold: Threshold | None)
     if threshold is None:
         raise SpecError(
             f"{undecided} of known samples can only be told on validation data; choose a threshold first: "
-            "part.with_threshold(data.val) (on the command line: --threshold DATA)"
+            "part.with_threshold(data.val) (on the command line: dovetail compose PARTS --threshold DATA -o FILE)"
         )
     return threshold.value(rate)

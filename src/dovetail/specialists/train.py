@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from ..data.dataset import Dataset
+from ..data.given import check_dataset
 from ..data.split import Split
 from ..errors import DataError, SpecError
 from ..nets import NetSpec, OwnNet, builder_of, net_of
@@ -219,10 +220,7 @@ def train_specialists(
     True
     """
     begun = time.perf_counter()
-    if not isinstance(data, Dataset):
-        raise DataError(
-            f"give a Dataset, such as dovetail.load('digits') or dovetail.read('wine.csv'), not {type(data).__name__}"
-        )
+    check_dataset(data)
     data.check_trainable()
     if data.task != "classes":
         raise DataError(f"specialists need data with classes; {data.name} has {data.task}")

@@ -12,9 +12,10 @@ import torch
 from torch import Tensor, nn
 
 from ..data.dataset import Dataset
+from ..data.given import check_dataset
 from ..data.own.like import Like
 from ..data.preparation.features import TrunkFacts
-from ..errors import DataError, SpecError
+from ..errors import SpecError
 from ..io.checkpoint import load_checkpoint
 from .compute import Devices, compute_features, features_of
 from .cut import Cut, usual_cut
@@ -221,8 +222,7 @@ class Trunk(nn.Module):
         >>> features.preparation(data.test.x[:2]).allclose(features.test.x[:2], atol=1e-5)
         True
         """
-        if not isinstance(data, Dataset):
-            raise DataError(f"give a Dataset, such as dovetail.load('cifar10'), not {type(data).__name__}")
+        check_dataset(data)
         return features_of(
             self, data, folder=folder, batch_size=batch_size, device=device, dtype=dtype, scale=scale, like=like,
             progress=progress,

@@ -181,7 +181,12 @@ def _beside(path: Path, target: str | None) -> Arrays:
         if target not in files:
             raise unknown_name(f"file beside {path}", f"{target}.npy", [f"{name}.npy" for name in files])
         chosen = {path.stem: mine._replace(rest=""), target: Role(False, mine.split, "")}
-    chosen = {name: role for name, role in chosen.items() if (role.split is None) == (mine.split is None)}
+    chosen = {
+        name: role
+        for name, role in chosen.items()
+        if (role.split is None) == (mine.split is None)
+        and (role[:2] != mine[:2] or len(_words(name)) == len(_words(path.stem)))
+    }
     x, y = _told_apart(path.parent, chosen)
     return _loaded(x, y, lambda name: _mapped(files[name]), ())._replace(asked=x.index(path.stem))
 
@@ -200,18 +205,22 @@ class Role(NamedTuple):
 def role_of(name: str) -> Role | None:
     """Return what an array is by its name; None where that does not tell.
 
+    One name may hold words for both, as labels are called after their samples: ``samples_labels``, ``data_y``.
+
     Examples
     --------
     >>> role_of("X_train"), role_of("testLabels"), role_of("wine_y").rest, role_of("species")
     (Role(is_x=True, split=0, rest=''), Role(is_x=False, split=2, rest=''), 'wine', None)
+    >>> role_of("samples_labels")
+    Role(is_x=False, split=None, rest='')
     """
     words = _words(name)
     numbers = [number for word in words if (number := split_number(word)) is not None]
     roles = [word for word in words if word in _SAMPLES or word in _LABELS]
     if not roles or len(numbers) > 1:
         return None
-    rest = " ".join(word for word in words if split_number(word) is None and word != roles[0])
-    return Role(roles[0] in _SAMPLES, numbers[0] if numbers else None, rest)
+    rest = " ".join(word for word in words if split_number(word) is None and word not in roles)
+    return Role(not any(word in _LABELS for word in roles), numbers[0] if numbers else None, rest)
 
 
 def _words(name: str) -> list[str]:
@@ -237,13 +246,16 @@ def _with_target(path: Path, roles: Mapping[str, Role | None], target: str) -> d
 def _told_apart(where: Path, roles: Mapping[str, Role | None]) -> tuple[Names, Names]:
     """Return the names of samples and labels of each split."""
     x, y = Names([None] * 3), Names([None] * 3)
-    for name, role in roles.items():
+    for name, role in sorted(roles.items(), key=lambda entry: len(_words(entry[0]))):
         if role is None or role.rest:
             continue
         names, number = x if role.is_x else y, role.split or 0
-        if names[number] is not None:
+        found = names[number]
+        if found is not None and len(_words(found)) < len(_words(name)):
+            continue  # of image and image_embeddings the shorter name
+        if found is not None:
             raise DataError(
-                f"{where} holds {names[number]!r} and {name!r}, which are both called as "
+                f"{where} holds {found!r} and {name!r}, which are both called as "
                 f"{'samples' if role.is_x else 'labels'} are; name the labels with target=, or keep one of them"
             )
         names[number] = name

@@ -237,11 +237,13 @@ def _fill(lines: TextLines, delimiter: str, columns: list[_Fields]) -> None:
         for number, fields in some:
             if len(fields) != len(columns):
                 counted = "1 field" if len(fields) == 1 else f"{len(fields):,} fields"
-                raise lines.wrong(
-                    number,
-                    f"has {counted}, and the line of names {len(columns):,}; a field with {delimiter!r} in it stands "
-                    "in quotes",
-                )
+                if len(fields) > len(columns):
+                    way = f"a field with {delimiter!r} in it stands in quotes"
+                elif number == some[-1][0] and next(rows, None) is None:
+                    way = "it is the last one: was the file cut short?"
+                else:
+                    way = "each row has a field for every name, if only an empty one"
+                raise lines.wrong(number, f"has {counted}, and the line of names {len(columns):,}; {way}")
         by_column = zip(*(fields for _, fields in some), strict=True)
         memory += sum(column.add(fields) for column, fields in zip(columns, by_column, strict=True))
         if memory > MOST_MEMORY:

@@ -29,6 +29,7 @@ _INSTEAD = {
         "files with Python objects are never opened, because they can run code; save arrays with numpy.savez, or hand "
         "what is in it to Dataset.from_arrays, from_frame or from_torch",
     ),
+    ".py": "of code, name the function in it that returns samples and labels: module:function",
     **dict.fromkeys((".7z", ".bz2", ".gz", ".rar", ".tar", ".tgz", ".xz", ".zst"), "unpack it first"),
 }
 

@@ -40,9 +40,10 @@ def read_options(path: str, text: str) -> dict[str, Any]:
     for item in text.split(",") if text.strip() else ():
         option, equals, value = (part.strip() for part in item.partition("="))
         if not equals or not value:
+            column = "quality" if equals or options else item
             raise SpecError(
-                f"{item!r:.80} after {path} is no option, written name=value, such as target=quality; columns with a "
-                "comma in their name can be given in Python, to dovetail.read"
+                f"{item!r:.80} after {path} is no option, written name=value, such as target={column:.80}; columns "
+                "with a comma in their name can be given in Python, to dovetail.read"
             )
         if option not in _OPTIONS:
             raise unknown_name(f"option of {path}", option, _OPTIONS)

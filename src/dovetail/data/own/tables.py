@@ -11,7 +11,7 @@ import pandas as pd
 import torch
 from numpy.typing import NDArray
 
-from ...errors import DataError, unknown_name
+from ...errors import DataError, SpecError, unknown_name
 from ..content import Content
 from ..preparation import Numbers, Preparation, Table, Texts, Words
 from ..preparation.column import PROSE, Column, Unused, is_prose
@@ -110,6 +110,11 @@ def frame_content(
     frame = as_frame(frame)
     if not len(frame):
         raise DataError(f"{name}: the table has no rows")
+    if isinstance(target, pd.Series | np.ndarray | torch.Tensor | list):
+        raise SpecError(
+            f"target is the name of a column, not the classes themselves (a {type(target).__name__}); put them into "
+            "the table: Dataset.from_frame(frame.assign(label=classes), 'label')"
+        )
     rows = _labelled_rows(frame, target, split, like, name)
     found = _labels(rows, like)
     given = None if isinstance(split, str) else split
