@@ -15,7 +15,9 @@ from torch.func import functional_call
 
 from ..errors import DovetailError, ShapeError, SpecError
 from ..graph.follow import Follower
-from ..graph.rules import RULES
+from ..graph.rules import apply
+from ..graph.rules.embeddings import EMBEDDING_RULES
+from ..graph.rules.recurrent import RECURRENT_RULES
 from ..graph.trace import Call, evaluating, record, title
 
 _FREE, _NOBODY = -1, -2
@@ -74,11 +76,9 @@ class NetworkSlots:
             follower = Follower(trace)
             by_call: list[tuple[Call, int | None]] = []
             for call in trace.calls:
-                rule = RULES.get(call.name)
-                if rule is None or not all(follower.knows(value) for value in call.operands):
-                    raise follower.refusal(call)
                 before = len(follower.layers)
-                rule(follower, call)
+                apply(follower, call)
+                self._check_call(call, follower, len(follower.layers) - before)
                 by_call.append((call, before if len(follower.layers) > before else None))
             self._follower = follower
             self._owner = self._owners_of_units()
@@ -112,6 +112,15 @@ class NetworkSlots:
                 .contiguous()
             )
         return masks
+
+    def _check_call(self, call: Call, follower: Follower, layers: int) -> None:
+        """Refuse what passes units on or mixes them without weights that could be shared out."""
+        if call.name == "scaled_dot_product_attention" or any(map(follower.is_mixture, call.results)):
+            raise self._stands_in_the_way(call, "it brings units of all owners together")
+        if call.name in {**EMBEDDING_RULES, **RECURRENT_RULES}:
+            raise self._stands_in_the_way(call, "only dense layers and convolutions can be shared out")
+        if call.name in {"linear", "matmul"} and not layers:
+            raise self._stands_in_the_way(call, "its weights are those of all units")
 
     def _owners_of_units(self) -> Tensor:
         """Return the owner of each unit."""
