@@ -20,7 +20,8 @@ from ..trace import Call
 _HOMOGENEOUS = """
     relu leaky_relu rrelu prelu neg
     dropout dropout1d dropout2d dropout3d feature_dropout
-    contiguous clone detach data to float double half bfloat16 type type_as alias requires_grad
+    contiguous clone detach data quantize_per_tensor dequantize
+    to float double half bfloat16 type type_as alias requires_grad
 """
 
 _OTHERS = """
