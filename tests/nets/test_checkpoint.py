@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from safetensors.torch import save_file
 from torch import nn
 from torch.nn.utils import prune
 
+import dovetail as dt
 from dovetail.errors import FileFormatError
 from dovetail.io.checkpoint import load_checkpoint
 
@@ -135,9 +138,8 @@ def test_sparse_tensors_stay_sparse_under_their_masks(tmp_path: Path) -> None:
     [
         lambda: torch.ones(3, 2, device="meta"),
         lambda: torch.nested.nested_tensor([torch.ones(2, 2), torch.ones(3, 2)]),
-        lambda: torch.quantize_per_tensor(torch.ones(3, 2), 0.1, 0, torch.qint8),
     ],
-    ids=["meta", "nested", "quantised"],
+    ids=["meta", "nested"],
 )
 def test_tensors_that_are_not_plain_numbers_are_named(
     make: Callable[[], torch.Tensor], tmp_path: Path
@@ -145,3 +147,73 @@ def test_tensors_that_are_not_plain_numbers_are_named(
     torch.save({"fc.weight": make()}, tmp_path / "net.pt")
     with pytest.raises(FileFormatError, match=r"'fc.weight' is no plain tensor"):
         load_checkpoint(tmp_path / "net.pt")
+
+
+@pytest.mark.filterwarnings("ignore")  # PyTorch advises against its own way to quantise
+def test_quantised_weights_come_as_numbers(tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    network = nn.Sequential(nn.Linear(6, 5), nn.ReLU(), nn.Linear(5, 2))
+    dynamic = torch.ao.quantization.quantize_dynamic(network, {nn.Linear}, dtype=torch.qint8)
+    torch.save(dynamic.state_dict(), tmp_path / "dynamic.pt")
+    found = load_checkpoint(tmp_path / "dynamic.pt")
+    for name in ("0.weight", "2.weight"):
+        torch.testing.assert_close(found[name], network.state_dict()[name], atol=3e-3, rtol=0)
+    rows = torch.quantize_per_channel(
+        network.state_dict()["0.weight"], torch.full((5,), 0.01), torch.zeros(5), 0, torch.qint8
+    )
+    torch.save({"fc.weight": rows}, tmp_path / "rows.pt")
+    torch.testing.assert_close(
+        load_checkpoint(tmp_path / "rows.pt")["fc.weight"],
+        network.state_dict()["0.weight"],
+        atol=6e-3,
+        rtol=0,
+    )
+    for kind, scale in ((torch.int8, torch.rand(5, 1)), (torch.float8_e4m3fn, torch.rand(()))):
+        whole = torch.randint(-9, 9, (5, 6)).to(kind)
+        save_file({"fc.weight": whole, "fc.weight_scale": scale}, tmp_path / "scaled.safetensors")
+        scaled = load_checkpoint(tmp_path / "scaled.safetensors")
+        assert list(scaled) == ["fc.weight"]
+        torch.testing.assert_close(scaled["fc.weight"], whole.float() * scale)
+
+
+def test_halves_and_8_bit_floats_are_read(tmp_path: Path) -> None:
+    weight = torch.randn(3, 4)
+    for kind in (torch.bfloat16, torch.float16, torch.float8_e5m2):
+        save_file({"0.weight": weight.to(kind)}, tmp_path / "half.safetensors")
+        graph = dt.network_graph(load_checkpoint(tmp_path / "half.safetensors"))
+        np.testing.assert_allclose(graph.blocks[0].weights, weight.to(kind).double().abs().numpy())
+
+
+def test_weights_in_several_files_are_one(tmp_path: Path) -> None:
+    state = nn.Sequential(nn.Linear(6, 5), nn.ReLU(), nn.Linear(5, 2)).state_dict()
+    files = {"2.weight": "b", "2.bias": "b", "0.weight": "a", "0.bias": "b"}
+    for shard in "ab":
+        save_file(
+            {n: state[n] for n, file in files.items() if file == shard}, tmp_path / f"{shard}.safetensors"
+        )
+    index = tmp_path / "model.safetensors.index.json"
+    index.write_text(
+        json.dumps({"weight_map": {name: f"{file}.safetensors" for name, file in files.items()}})
+    )
+    found = load_checkpoint(index)
+    assert list(found) == list(state)
+    assert all(torch.equal(found[name], tensor) for name, tensor in state.items())
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        ({"weight_map": {"a": "../a.safetensors"}}, "no file beside it"),
+        ({"weight_map": {"a": "/etc/passwd"}}, "no file beside it"),
+        ({"weight_map": {"a": "model.safetensors.index.json"}}, "no file beside it"),
+        ({"weight_map": {}}, "names no files"),
+        ([1], "no index of weights"),
+        ({"weights": {}}, "no index of weights"),
+        ({"weight_map": {"a": "missing.safetensors"}}, "not there"),
+    ],
+)
+def test_an_index_leads_nowhere_else(content: object, reason: str, tmp_path: Path) -> None:
+    index = tmp_path / "model.safetensors.index.json"
+    index.write_text(json.dumps(content))
+    with pytest.raises(FileFormatError, match=reason):
+        load_checkpoint(index)

@@ -125,6 +125,7 @@ class Own(nn.Module):
         self.first, self.last = nn.Linear(36, 6), nn.Linear(6, 5)
         self.norm, self.groups, self.prelu = nn.LayerNorm(6), nn.GroupNorm(1, 6), nn.PReLU()
         self.square, self.mix = nn.Linear(36, 36), nn.MultiheadAttention(6, 2, batch_first=True)
+        self.steps, self.places = nn.LSTM(6, 6, batch_first=True), nn.Linear(6, 6)
         self.what = what
 
     def forward(self, x: Tensor) -> Tensor:
@@ -145,6 +146,12 @@ class Own(nn.Module):
                 h = self.first(x + self.square(x))
             case "attention":
                 h = self.mix(h[:, None], h[:, None], h[:, None])[0][:, 0]
+            case "fused attention":
+                h = nn.functional.scaled_dot_product_attention(h[:, None], h[:, None], h[:, None])[:, 0]
+            case "recurrent":
+                h = self.steps(h[:, None])[0][:, 0]
+            case "mixed places":
+                h = self.places(h[..., None].expand(-1, -1, 6)).mean(-1)
             case "weights":
                 h = h @ (self.last.weight.T @ self.last.weight)
             case "hidden":
@@ -160,9 +167,12 @@ class Own(nn.Module):
         ("group norm", "group_norm in module 'groups'.*brings units"),
         ("softmax", "softmax.*brings units"),
         ("one number", "prelu.*belongs to units of several owners"),
-        ("maximum", "cannot follow torch.Tensor.amax"),
+        ("maximum", "torch.Tensor.amax.*brings units of all owners together"),
         ("inputs", "adds its units to the network's inputs"),
-        ("attention", "cannot follow torch.nn.functional.multi_head_attention_forward"),
+        ("attention", "matmul in module 'mix' .MultiheadAttention..*brings units of all owners together"),
+        ("fused attention", "scaled_dot_product_attention.*brings units of all owners together"),
+        ("recurrent", "lstm in module 'steps'.*only dense layers and convolutions can be shared out"),
+        ("mixed places", "linear in module 'places'.*its weights are those of all units"),
         ("weights", "computes its weights"),
         ("hidden", "cannot follow"),
     ],

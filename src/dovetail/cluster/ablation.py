@@ -26,7 +26,7 @@ _MOST_VALUES = 2**24
 def check_fits(network: nn.Module, split: Split) -> None:
     """Refuse samples that the network cannot take, and classes that it has no outputs for."""
     with evaluating(network), torch.no_grad():
-        outputs = _logits(network, split.x[:2].to(next(network.parameters()))).shape[1]
+        outputs = _logits(network, _as_inputs(split.x[:2], next(network.parameters()))).shape[1]
     low, high = int(split.y.min()), int(split.y.max())
     if low < 0 or high >= outputs:
         raise ShapeError(f"class ids from {low} to {high}, but the network has {outputs} outputs")
@@ -84,12 +84,12 @@ def correct_by_class(
                 return _logits(network, together)
 
         if rows is None:
-            logits_of(split.x[:1].to(like), slice(0, 1))
+            logits_of(_as_inputs(split.x[:1], like), slice(0, 1))
             rows = min(_MOST_ROWS, _MOST_VALUES // mask.largest + 1)
         samples = max(1, min(len(split), rows // _VARIANTS_AT_ONCE))
         at_once = max(1, rows // samples)
         for x, y in zip(split.x.split(samples), split.y.split(samples), strict=True):
-            x, y = x.to(like), y.to(like.device)
+            x, y = _as_inputs(x, like), y.to(like.device)
             found = []
             for start in range(0, len(keep), at_once):
                 variants = slice(start, min(start + at_once, len(keep)))
@@ -112,7 +112,9 @@ class _Mask:
     """
 
     def __init__(self, reading: Reading, node_of: Indices, keep: Tensor) -> None:
-        self._nodes = {layer.call: torch.from_numpy(node_of[layer.inputs]) for layer in reading.layers}
+        self._nodes = {
+            layer.call: torch.from_numpy(node_of[layer.inputs]) for layer in reading.layers if layer.call
+        }
         self._keep = keep
         self._variants = slice(0, 1)
         self._rows = 0
@@ -130,11 +132,17 @@ class _Mask:
                 "ablated where samples lie along the first dimension"
             )
         self.largest = max(self.largest, x.numel())
+        assert layer.call is not None
         keep = self._keep[self._variants, self._nodes[layer.call]].to(x)
         shape = [len(keep), *[1] * x.dim()]
         shape[layer.axis] = keep.shape[1]
         masked: Tensor = x.unflatten(0, (len(keep), -1)) * keep.view(shape)
         return masked.flatten(0, 1)
+
+
+def _as_inputs(x: Tensor, like: Tensor) -> Tensor:
+    """Return samples as a network with such weights takes them; numbers of tokens stay whole."""
+    return x.to(like.device) if x.dtype in (torch.int32, torch.int64) else x.to(like)
 
 
 def _logits(network: nn.Module, x: Tensor) -> Tensor:

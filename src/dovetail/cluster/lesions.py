@@ -117,7 +117,8 @@ def _read_by_layers(reading: Reading, node_of: Indices, nodes: int) -> NDArray[n
     """Return which nodes any layer reads: all but the network's outputs."""
     read = np.zeros(nodes + 1, dtype=bool)  # and a last one, which inputs that come from no node lead to
     for layer in reading.layers:
-        read[node_of[layer.inputs]] = True
+        if layer.call is not None:  # of tokens, numbers are read, which cannot be 0
+            read[node_of[layer.inputs]] = True
     return read[:-1]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import get_args
 
@@ -78,6 +79,7 @@ class Shuffles:
     """Makes shuffled copies of a graph's weights, layer by layer.
 
     Units without any connection stay without: they were left out of the network, so chance gets no use of them either.
+    Layers with the same weights, such as tied embeddings, stay the same.
 
     Parameters
     ----------
@@ -101,36 +103,70 @@ class Shuffles:
     def __init__(self, graph: NetworkGraph, how: Shuffle) -> None:
         if how not in get_args(Shuffle):
             raise unknown_name("shuffle", how, get_args(Shuffle))
-        live = np.asarray(graph.adjacency.sum(1) > 0)
+        live = np.zeros(len(graph), dtype=bool)
+        for block in graph.blocks:
+            live[block.outputs] |= (block.weights > 0).any(1)
+            live[block.inputs] |= (block.weights > 0).any(0)
         self._shapes = [block.weights.shape for block in graph.blocks]
         self._values = [block.weights[block.weights != 0] for block in graph.blocks]
         if how == "layer":
             self._places = [np.flatnonzero(_allowed(block, live)) for block in graph.blocks]
         else:
             self._places = [np.flatnonzero(block.weights) for block in graph.blocks]
+        self._tied: list[tuple[int, bool] | None] = [None] * len(graph.blocks)
+        by_name = {block.name: number for number, block in enumerate(graph.blocks) if block.tied_to is None}
+        for number, block in enumerate(graph.blocks):
+            if block.tied_to in by_name:
+                self._tie(number, by_name[block.tied_to], graph.blocks, turned=block.turned)
+
+    def _tie(self, number: int, first: int, blocks: Sequence[Block], *, turned: bool) -> None:
+        """Let a block follow another with the same weights, if they may go to the same places in both."""
+        own, other = blocks[number].weights, blocks[first].weights
+        own = own.T if turned else own
+        places = self._places[number]
+        if turned:
+            places = np.sort(_turned(places, self._shapes[number]))
+        same_places = own.shape == other.shape and np.array_equal(places, self._places[first])
+        if same_places and np.array_equal(own != 0, other != 0):
+            self._values[number] = own[own != 0]
+            self._tied[number] = first, turned
 
     def draw(self, rng: np.random.Generator) -> list[Floats]:
         """Return the weights of all blocks in random order."""
-        return [
-            _scattered(shape, places, values, rng)
-            for shape, places, values in zip(self._shapes, self._places, self._values, strict=True)
-        ]
+        drawn: list[Floats] = []
+        chosen: list[Indices] = []
+        for shape, places, values, tied in zip(
+            self._shapes, self._places, self._values, self._tied, strict=True
+        ):
+            # Values at places drawn at random: the same as permuting all with their zeros, and less work.
+            if tied is None:
+                at = places[rng.choice(len(places), len(values), replace=False)]
+            else:
+                first, turned = tied
+                at = _turned(chosen[first], self._shapes[first]) if turned else chosen[first]
+            mixed = np.zeros(shape)
+            mixed.reshape(-1)[at] = values
+            chosen.append(at)
+            drawn.append(mixed)
+        return drawn
 
 
-def _scattered(shape: tuple[int, ...], places: Indices, values: Floats, rng: np.random.Generator) -> Floats:
-    """Put values at places drawn at random: the same as permuting all with their zeros, and less work."""
-    mixed = np.zeros(shape)
-    mixed.reshape(-1)[places[rng.choice(len(places), len(values), replace=False)]] = values
-    return mixed
+def _turned(places: Indices, shape: tuple[int, ...]) -> Indices:
+    """Return where entries of a matrix, given by their places in a row of all, are in the matrix turned over."""
+    rows, columns = np.divmod(places, shape[1])
+    return columns * shape[0] + rows
 
 
 def _allowed(block: Block, live: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return where a layer may have weights: within its groups, between units that have connections."""
+    """Return where a layer may have weights: within its groups, between two units that have connections."""
     outputs, inputs = block.weights.shape
     of_output = np.arange(outputs) // (outputs // block.groups)
     of_input = np.arange(inputs) // (inputs // block.groups)
     within = of_output[:, None] == of_input
-    return np.asarray(within & live[block.outputs][:, None] & live[block.inputs])
+    allowed = within & live[block.outputs][:, None] & live[block.inputs]
+    if len(np.intersect1d(block.outputs, block.inputs)):
+        allowed &= block.outputs[:, None] != block.inputs
+    return np.asarray(allowed)
 
 
 _ENOUGH = 19

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
@@ -46,6 +46,11 @@ class Block:
     groups : int
         Of a grouped convolution: outputs and inputs fall into this many equal runs, and only runs of the same number
         are connected. What is outside is no weight that happens to be 0, and no shuffle puts one there.
+    tied_to : str, optional
+        The block before this one that has the same weights, as where a network reads and writes tokens with one matrix:
+        in shuffled copies they stay the same.
+    turned : bool
+        Whether its weights are those of that block turned over, inputs for outputs.
     """
 
     name: str
@@ -53,6 +58,39 @@ class Block:
     inputs: Indices
     weights: Floats
     groups: int = 1
+    tied_to: str | None = None
+    turned: bool = False
+
+    def parts(self) -> Iterator[Block]:
+        """Yield the groups of a block, each as a block of its own."""
+        for rows, columns in zip(
+            np.split(np.arange(len(self.outputs)), self.groups),
+            np.split(np.arange(len(self.inputs)), self.groups),
+            strict=True,
+        ):
+            yield Block(
+                self.name, self.outputs[rows], self.inputs[columns], self.weights[np.ix_(rows, columns)]
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class Head:
+    """One head of attention.
+
+    Attributes
+    ----------
+    name : str
+        The module, and the number of the head in it.
+    queries, keys : int array
+        The units (in a graph, nodes) whose products say where the head looks; they gate, and nothing reads them.
+    values : int array
+        Those that it passes on.
+    """
+
+    name: str
+    queries: Indices
+    keys: Indices
+    values: Indices
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +105,12 @@ class NetworkGraph:
         What the nodes are, in order.
     blocks : tuple of Block
         The layers between them.
+    heads : tuple of Head
+        The heads of attention, by their nodes.
+    of_units : int array, optional
+        The node of each unit of the network as it was read, -1 for units that are no nodes.
+    numbers : int array, optional
+        The number of each node within its layer, where only some units of layers are nodes.
 
     Examples
     --------
@@ -80,6 +124,9 @@ class NetworkGraph:
 
     groups: tuple[Group, ...]
     blocks: tuple[Block, ...]
+    heads: tuple[Head, ...] = ()
+    of_units: Indices | None = None
+    numbers: Indices | None = None
 
     def __len__(self) -> int:
         """Return the number of nodes."""
@@ -101,7 +148,9 @@ class NetworkGraph:
 
     @cached_property
     def unit_of(self) -> Indices:
-        """The number of each node within its group: its unit or channel."""
+        """The number of each node within its layer: its unit or channel."""
+        if self.numbers is not None:
+            return self.numbers
         return (
             np.concatenate([np.arange(group.size) for group in self.groups]) if self.groups else np.arange(0)
         )

@@ -11,6 +11,7 @@ from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
 from ..errors import SpecError
+from .expand import EXPANSIONS
 from .layers import WeightedLayer
 from .trace import one_word
 
@@ -66,7 +67,15 @@ class _ChangedInputs(TorchFunctionMode):
         self, layers: Sequence[WeightedLayer], change: Callable[[WeightedLayer, Tensor], Tensor]
     ) -> None:
         super().__init__()
-        self.left = {layer.call: layer for layer in layers}
+        self.left: dict[tuple[str, int], WeightedLayer] = {}
+        for layer in layers:
+            if layer.call in self.left:
+                raise SpecError(
+                    f"{self.left[layer.call].name!r} and {layer.name!r} are computed in one call, as the steps of a "
+                    "recurrent layer are: what they read in it cannot be changed"
+                )
+            if layer.call is not None:
+                self.left[layer.call] = layer
         self._change = change
         self._called: Counter[str] = Counter()
 
@@ -75,6 +84,11 @@ class _ChangedInputs(TorchFunctionMode):
     ) -> Any:
         kwargs = kwargs or {}
         name = one_word(func)
+        if (written_out := EXPANSIONS.get(name)) is not None:
+            with self:
+                result = written_out(*args, **kwargs)
+            if result is not NotImplemented:
+                return result
         layer = self.left.pop((name, self._called[name]), None)
         self._called[name] += 1
         if layer is not None:

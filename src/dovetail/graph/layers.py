@@ -7,14 +7,19 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 from torch import Tensor
 
 from ..errors import DataError
-from .graph import Floats, Indices
+from .graph import Floats, Head, Indices
 
 Norm: TypeAlias = Literal["l1", "l2", "induced"]
+
+NO_UNIT, MIXTURE = -1, -2
+"""What stands where no unit is: a constant, or a mixture of many units that no weights made (attention scores, the mean
+over all channels), which may gate units, but which no layer can read."""
 
 
 @dataclass(eq=False)
@@ -31,7 +36,7 @@ class WeightedLayer:
         The unit of each output.
     inputs : int array
         The unit of each input, -1 where a constant is read. A unit appears more than once where a dense layer
-        reads a flattened feature map.
+        reads a flattened feature map; one of the outputs, where gates of a recurrent layer belong to one unit.
     groups : int
         Of a grouped convolution.
     call : tuple of str and int, optional
@@ -39,6 +44,9 @@ class WeightedLayer:
         (`Call.number`). None for layers that were not found by running a network.
     output_factor, input_factor : float array or None
         What normalisation multiplies outputs and inputs by, at least 0.
+    fed_by : frozenset of int
+        The layers, by their place in the reading, whose outputs come into what this one reads; -1 is the network's
+        input. None where the network was not run.
     convolutional : bool
         Whether the weight has kernel dimensions.
     axis : int
@@ -54,12 +62,18 @@ class WeightedLayer:
     call: tuple[str, int] | None = None
     output_factor: Floats | None = None
     input_factor: Floats | None = None
+    fed_by: frozenset[int] | None = None
     convolutional: bool = field(init=False)
     axis: int = field(init=False)
 
     def __post_init__(self) -> None:
         self.convolutional = self.weight.dim() > 2
         self.axis = 1 - self.weight.dim()
+
+    @property
+    def recurrent(self) -> bool:
+        """Whether it is part of a recurrent layer, which reads its own outputs."""
+        return self.call is not None and self.call[0].startswith(("lstm", "gru", "rnn_"))
 
     def strengths(self, norm: Norm) -> Floats:
         """Return how strongly outputs and inputs are connected, ``[outputs, inputs]``."""
@@ -71,6 +85,13 @@ class WeightedLayer:
         if self.input_factor is not None:
             matrix = matrix * self.input_factor
         return matrix
+
+    def signed(self) -> Floats:
+        """Return the weights of a dense layer with their signs, and with what normalisation multiplies them by."""
+        matrix: Floats = self.weight.detach().to_dense().to("cpu", torch.float64).numpy()
+        if self.output_factor is not None:
+            matrix = matrix * self.output_factor[:, None]
+        return matrix if self.input_factor is None else matrix * self.input_factor
 
     def check_finite(self) -> None:
         """Raise `DataError` when a weight or a factor is NaN or infinite."""
@@ -141,13 +162,14 @@ class Source:
 class Units:
     """Units in the order in which they came about, and which of them were found to be one and the same.
 
-    Units become one when their values are added, or when one gates the other. The number -1 stands for no unit
-    (a constant).
+    Units become one when their values are added, or when one gates the other. `NO_UNIT` and `MIXTURE` are below 0 and
+    stay what they are.
     """
 
     def __init__(self) -> None:
         self.sources: list[Source] = []
         self._same = np.arange(0)  # for each unit the first one of those that are one with it
+        self._summed: set[int] = set()
 
     def __len__(self) -> int:
         return len(self._same)
@@ -161,11 +183,11 @@ class Units:
         return new
 
     def find(self, units: Indices) -> Indices:
-        """Return, for each unit, the first of those that are one with it."""
-        return np.where(units < 0, -1, self._same[units])
+        """Return, for each unit, the first of those that are one with it; what is below 0 stays."""
+        return np.where(units < 0, units, self._same[units])
 
     def unite(self, some: Indices, others: Indices) -> None:
-        """Make each of some units one with the unit at the same place of others; -1 joins nothing."""
+        """Make each of some units one with the unit at the same place of others; what is below 0 joins nothing."""
         both = (some >= 0) & (others >= 0)
         some, others = self.find(some[both]), self.find(others[both])
         pairs = np.unique(some * len(self) + others)
@@ -178,6 +200,24 @@ class Units:
         self._same[involved] = involved[first][part]
         self._same = self._same[self._same]
 
+    def note_sum(self, some: Indices, others: Indices) -> None:
+        """Note that units are added to the units at the same places of others."""
+        both = (some >= 0) & (others >= 0)
+        self._summed.update(np.unique(some[both]).tolist())
+
+    def streams(self) -> NDArray[np.bool_]:
+        """Return which units are sums of what several sources made, as those of a residual stream are.
+
+        Units that are one with entries of the network's input are not counted: they are what the network is given.
+        """
+        every = self.find(np.arange(len(self)))
+        summed = np.isin(every, self.find(np.array(sorted(self._summed), dtype=np.int64)))
+        source = np.repeat(np.arange(len(self.sources)), [one.size for one in self.sources])
+        first, last = np.full(len(self), len(self.sources)), np.full(len(self), -1)
+        np.minimum.at(first, every, source)
+        np.maximum.at(last, every, source)
+        return np.asarray(summed & (first < last)[every] & (first > 0)[every])
+
 
 @dataclass(frozen=True, eq=False)
 class Reading:
@@ -189,7 +229,10 @@ class Reading:
         In the order of their use.
     units : Units
         What the layers read and make.
+    heads : tuple of Head
+        Of attention, in the order of their use.
     """
 
     layers: list[WeightedLayer]
     units: Units
+    heads: tuple[Head, ...] = ()

@@ -14,6 +14,7 @@ from torch import Tensor
 from ..errors import DataError, ShapeError, SpecError
 from ..io.checkpoint import load_checkpoint
 from .chain import Layer, layer_chain
+from .families import read_family
 from .graph import Floats
 from .layers import Reading, Units, WeightedLayer
 
@@ -52,7 +53,10 @@ BESIDE_WEIGHTS = ("masks/", "searches/")
 
 
 def read_state(state: Mapping[str, ArrayLike | Tensor]) -> Reading:
-    """Return the layers of a state dictionary, in its order, with batch norm folded into the layer before it.
+    """Return the layers of a state dictionary, with batch norm folded into the layer before it.
+
+    Weights that are named as those of a known family are read as such a network (`families`). Others are read in the
+    order of the dictionary, each layer from the one before.
 
     A layer is a tensor of two or more dimensions. Batch norm is told by its ``running_var``. Weights with a
     pruning mask (``weight_orig`` and ``weight_mask``) are masked.
@@ -61,7 +65,21 @@ def read_state(state: Mapping[str, ArrayLike | Tensor]) -> Reading:
     computed = next((name for name in tensors if "parametrizations." in name), None)
     if computed is not None:
         raise SpecError(f"{computed!r} is no weight but what one is computed from; {PASS_MODULE}")
-    return _chain(tensors, _batch_norms(tensors))
+    norms = _batch_norms(tensors)
+    family = read_family(tensors, norms)
+    return _chain(tensors, norms) if family is None else family[1]
+
+
+def family_of(state: Mapping[str, Tensor]) -> str | None:
+    """Return in words which family of networks a state dictionary belongs to; None where it is read as a chain.
+
+    Examples
+    --------
+    >>> family_of({"fc.weight": torch.zeros(2, 3)}) is None
+    True
+    """
+    family = read_family(state, _batch_norms(state))
+    return None if family is None else family[0]
 
 
 def read_tensors(path: Path) -> dict[str, Tensor]:

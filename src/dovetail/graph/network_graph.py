@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 from torch import Tensor
 
 from ..errors import ShapeError, SpecError, unknown_name
-from .graph import Block, Floats, Group, Indices, NetworkGraph
+from .graph import Block, Floats, Group, Head, Indices, NetworkGraph
 from .layers import Norm, Reading, Units, WeightedLayer
 from .read import AnyNetwork, read_network
+from .selection import part_of
+from .streams import through_streams
 
 Convention: TypeAlias = Literal["mlp", "cnn"]
 """Which units are nodes: all of them, or the channels of convolutions only."""
+
+Residual: TypeAlias = Literal["nodes", "through"]
+"""What becomes of units that several layers add to: they are nodes, or connections pass through them."""
 
 
 def network_graph(
@@ -23,6 +30,9 @@ def network_graph(
     *,
     norm: Norm = "l1",
     convention: Convention | None = None,
+    residual: Residual = "nodes",
+    layers: Sequence[str] | None = None,
+    units: Sequence[str] | None = None,
 ) -> NetworkGraph:
     """Return a network as a weighted, undirected graph: units or channels, and how strongly they are connected.
 
@@ -40,7 +50,14 @@ def network_graph(
         two units of dense layers it is the absolute weight.
     convention : {"mlp", "cnn"}, optional
         Which units are nodes. "mlp": all, inputs and outputs too. "cnn": the channels that convolutions make; the
-        input and dense layers are left out. By default "cnn" for networks with convolutions.
+        input and dense layers are left out. By default "cnn" for networks with convolutions, but not for those with
+        attention or recurrent layers, where convolutions are the lesser part.
+    residual : {"nodes", "through"}
+        What becomes of a residual stream, the units that several layers add to. "nodes": they are nodes. "through":
+        they are not; what writes into the stream is connected with what reads it later.
+    layers, units : sequence of str, optional
+        Only a part of the network: all nodes of the layers that are named (``"encoder.*"`` names several), and the
+        units that are, by number (``"fc1:0-15,40"``) or as a head of attention (``"attn head 3"``).
 
     Returns
     -------
@@ -78,7 +95,15 @@ def network_graph(
     *Groups.* A layer in groups is one block. Where it reads or makes a node twice, or some of its units are no nodes,
     each group is a block of its own, and shuffles stay within groups.
 
-    *A layer that is used again* has new nodes each time; its second use is named ``"name#2"``.
+    *A layer that is used again* has new nodes each time; its second use is named ``"name#2"``. Its weights stay the
+    same in shuffled copies.
+
+    *Attention.* Values pass on the units that they are. A query and its key are one node, which nothing reads; what
+    belongs to a head is in `heads`. *Tokens* that are embedded are nodes, a word each. *Recurrent layers* have a node
+    for each hidden unit, at all steps the same, with all its gates. Dense layers that mix the *places* of units, with
+    the same weights for all, pass units on.
+
+    *Loops.* A unit's connection with itself is left out.
 
     A state dictionary does not tell of additions without weights of their own: pass the module of a residual
     network.
@@ -107,34 +132,63 @@ def network_graph(
         raise unknown_name("norm", norm, get_args(Norm))
     if convention is not None and convention not in get_args(Convention):
         raise unknown_name("convention", convention, get_args(Convention))
-    return assemble(read_network(network, example_input), norm=norm, convention=convention)
+    if residual not in get_args(Residual):
+        raise unknown_name("residual", residual, get_args(Residual))
+    reading = read_network(network, example_input)
+    graph = assemble(reading, norm=norm, convention=convention, residual=residual)
+    return graph if layers is None and units is None else part_of(graph, layers or (), units or ())
 
 
-def assemble(reading: Reading, *, norm: Norm, convention: Convention | None) -> NetworkGraph:
+def assemble(
+    reading: Reading, *, norm: Norm, convention: Convention | None, residual: Residual = "nodes"
+) -> NetworkGraph:
     """Return the graph of layers whose inputs and outputs are units.
 
     Nodes are the units that the convention keeps. Those that are one become one node, in the group of the
-    source that made the first of them.
+    source that made the first of them. Those of residual streams may be passed through.
     """
     layers = reading.layers
     for layer in layers:
         layer.check_finite()
     convolutional = any(layer.convolutional for layer in layers)
     if convention is None:
-        convention = "cnn" if convolutional else "mlp"
+        # The patches of a vision transformer are made by a convolution, which does not make it a CNN.
+        mostly = convolutional and not reading.heads and not any(layer.recurrent for layer in layers)
+        convention = "cnn" if mostly else "mlp"
     if convention == "cnn" and not convolutional:
         raise SpecError(
             "convention 'cnn' keeps the channels of convolutions only, and this network has none; use 'mlp'"
         )
-    groups, node_of = number_nodes(reading.units, convention)
+    streams = reading.units.streams() if residual == "through" else None
+    if streams is not None and not streams.any():
+        streams = None
+    groups, node_of = number_nodes(reading.units, convention, without=streams)
     blocks = [block for layer in layers for block in _blocks(layer, node_of, norm)]
-    return NetworkGraph(groups, tuple(blocks))
+    blocks = list(tied(layers, blocks))
+    if streams is not None:
+        paths = through_streams(reading, streams, norm)
+        blocks += [
+            without_loops(
+                _block(path.name, node_of[path.outputs], _nodes(path.inputs, node_of), path.weights, norm)
+            )
+            for path in paths
+        ]
+    heads = []
+    for head in reading.heads:
+        nodes = [node_of[units] for units in (head.queries, head.keys, head.values)]
+        if all((role >= 0).all() for role in nodes):
+            heads.append(Head(head.name, *(np.unique(role) for role in nodes)))
+    return NetworkGraph(groups, tuple(blocks), tuple(heads), node_of)
 
 
-def number_nodes(units: Units, convention: Convention) -> tuple[tuple[Group, ...], Indices]:
+def number_nodes(
+    units: Units, convention: Convention, *, without: NDArray[np.bool_] | None = None
+) -> tuple[tuple[Group, ...], Indices]:
     """Return the groups, and the node of each unit: -1 for a unit that is no node."""
     kept = [source for source in units.sources if convention == "mlp" or source.convolutional]
     members = np.concatenate([np.arange(source.first, source.first + source.size) for source in kept])
+    if without is not None:
+        members = members[~without[members]]
     # Units are numbered as the network made them, so the first of those that are one is the first member.
     united, first = np.unique(units.find(members), return_index=True)
     owners = members[first]
@@ -175,6 +229,8 @@ def nodes_of_units(reading: Reading, graph: NetworkGraph) -> Indices:
     """
     convolutional = any(source.convolutional for source in reading.units.sources)
     conventions: list[Convention] = ["mlp", "cnn"] if convolutional else ["mlp"]
+    if graph.of_units is not None and len(graph.of_units) == len(reading.units):
+        return np.append(graph.of_units, -1)
     numberings = [number_nodes(reading.units, convention) for convention in conventions]
     for own, node_of in numberings:
         if own == graph.groups:
@@ -194,26 +250,50 @@ def nodes_of_units(reading: Reading, graph: NetworkGraph) -> Indices:
 
 
 def _blocks(layer: WeightedLayer, node_of: Indices, norm: Norm) -> Iterator[Block]:
-    outputs = node_of[layer.outputs]
-    inputs = np.where(layer.inputs < 0, -1, node_of[layer.inputs])
+    outputs, inputs = node_of[layer.outputs], _nodes(layer.inputs, node_of)
     if (outputs < 0).all() or (inputs < 0).all():
         return
-    weights = layer.strengths(norm)
+    whole = Block(layer.name, outputs, inputs, layer.strengths(norm), layer.groups)
     if layer.groups == 1:
-        yield _block(layer.name, outputs, inputs, weights, norm)
+        yield without_loops(_block(layer.name, outputs, inputs, whole.weights, norm))
     elif _all_different(outputs) and _all_different(inputs):
-        yield Block(layer.name, outputs, inputs, weights, layer.groups)
+        yield without_loops(whole)
     else:
         # Groups without some of their units, or with some merged, need not be equally large, and a node that two
         # groups read cannot be in one block twice: each group is a block of its own.
-        for rows, columns in zip(
-            np.split(np.arange(len(outputs)), layer.groups),
-            np.split(np.arange(len(inputs)), layer.groups),
-            strict=True,
-        ):
-            if (outputs[rows] >= 0).any() and (inputs[columns] >= 0).any():
-                part = weights[np.ix_(rows, columns)]
-                yield _block(layer.name, outputs[rows], inputs[columns], part, norm)
+        for part in whole.parts():
+            if (part.outputs >= 0).any() and (part.inputs >= 0).any():
+                yield without_loops(_block(layer.name, part.outputs, part.inputs, part.weights, norm))
+
+
+def _nodes(units: Indices, node_of: Indices) -> Indices:
+    """Return the nodes of units, -1 where there is no unit."""
+    return np.where(units < 0, -1, node_of[units])
+
+
+def without_loops(block: Block) -> Block:
+    """Return a block in which no node is connected with itself: that would hold nothing together."""
+    if not len(np.intersect1d(block.outputs, block.inputs)):
+        return block
+    return replace(block, weights=np.where(block.outputs[:, None] == block.inputs, 0, block.weights))
+
+
+def tied(layers: Sequence[WeightedLayer], blocks: Iterable[Block]) -> Iterator[Block]:
+    """Yield blocks; those whose weights are the ones of a block before, as they are or turned over, say so."""
+    by_name = {layer.name: layer.weight for layer in layers}
+    first: dict[tuple[int, int], Block] = {}
+    for block in blocks:
+        weight = by_name[block.name]
+        key = weight.data_ptr(), weight.numel()
+        before = first.setdefault(key, block)
+        own, other = weight, by_name[before.name]
+        as_it_is = own.shape == other.shape and own.stride() == other.stride()
+        turned = own.dim() == 2 and own.shape == other.shape[::-1] and own.stride() == other.stride()[::-1]
+        shape = before.weights.shape[::-1] if turned and not as_it_is else before.weights.shape
+        if before is block or not (as_it_is or turned) or block.weights.shape != shape:
+            yield block
+        else:
+            yield replace(block, tied_to=before.name, turned=not as_it_is)
 
 
 def _all_different(nodes: Indices) -> bool:

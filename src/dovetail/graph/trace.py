@@ -25,10 +25,11 @@ from torch.utils.weak import WeakTensorKeyDictionary
 
 from ..errors import DovetailError, ShapeError, SpecError, memory_is_full
 from ..nets import keep_random_state
+from . import expand
 from .aliases import Layout, Writes, version
 
 _TORCH = str(Path(torch.__file__).parent)
-_HERE = __file__
+_HERE = {__file__, expand.__file__}
 
 _SAME_AS = {
     **dict.fromkeys(("iadd", "radd"), "add"),
@@ -37,7 +38,7 @@ _SAME_AS = {
     **dict.fromkeys(("truediv", "itruediv", "divide", "true_divide"), "div"),
     **dict.fromkeys(("rtruediv", "rdiv"), "reciprocal"),
     **dict.fromkeys(("concat", "concatenate"), "cat"),
-    **dict.fromkeys(("imatmul", "mm"), "matmul"),
+    **dict.fromkeys(("imatmul", "mm", "bmm"), "matmul"),
     "negative": "neg",
     "clip": "clamp",
     "absolute": "abs",
@@ -189,12 +190,13 @@ def record(network: nn.Module, example_input: Tensor) -> Trace:
         example = example.to(weight.dtype).requires_grad_()
     try:
         try:
-            recorder, outputs = _run(network, example, gradients=True)
+            frozen = not example.requires_grad and not any(p.requires_grad for p in network.parameters())
+            recorder, outputs = _run(network, example, gradients=True, strict=frozen)
         except RuntimeError as error:
             # Autograd alone minds writing into what chunk, split and unbind return.
             if "function that returns multiple views" not in str(error):
                 raise
-            recorder, outputs = _run(network, example, gradients=False)
+            recorder, outputs = _run(network, example, gradients=False, strict=True)
     except DovetailError:
         raise
     except Exception as error:
@@ -212,9 +214,11 @@ def record(network: nn.Module, example_input: Tensor) -> Trace:
     return Trace(Value(0, tuple(example.shape)), calls, tuple(outputs), users, names)
 
 
-def _run(network: nn.Module, example: Tensor, *, gradients: bool) -> tuple[_Recorder, list[Value]]:
+def _run(
+    network: nn.Module, example: Tensor, *, gradients: bool, strict: bool
+) -> tuple[_Recorder, list[Value]]:
     """Run a network once; return what was recorded, and its outputs."""
-    recorder = _Recorder(network, strict=not gradients)
+    recorder = _Recorder(network, strict=strict)
     watching = recorder.watching(network)
     with evaluating(network), keep_random_state(), watching, torch.set_grad_enabled(gradients):
         recorder.add(example)
@@ -293,8 +297,13 @@ class _Recorder(TorchFunctionMode):
         self, func: Callable[..., Any], types: object, args: Any = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         kwargs = kwargs or {}
-        given = tensors_in((args, kwargs))
         name = one_word(func)
+        if (written_out := expand.EXPANSIONS.get(name)) is not None:
+            with self:
+                result = written_out(*args, **kwargs)
+            if result is not NotImplemented:
+                return result
+        given = tensors_in((args, kwargs))
         number = self._called[name]
         self._called[name] += 1
         followed = self.up_to_date(given) and name not in _CONSTANT
@@ -347,9 +356,9 @@ class _Recorder(TorchFunctionMode):
         while frame.f_back is not None:
             frame = frame.f_back
             file = frame.f_code.co_filename
-            if file == _HERE and frame.f_code.co_name == "record":
+            if file == __file__ and frame.f_code.co_name == "record":
                 break
-            if file != _HERE and not file.startswith(_TORCH):
+            if file not in _HERE and not file.startswith(_TORCH):
                 code = linecache.getline(file, frame.f_lineno).strip()
                 return Place(path, kind, f"{code!r} at {file}:{frame.f_lineno}")
         return Place(path, kind, None)

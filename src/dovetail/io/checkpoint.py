@@ -15,6 +15,8 @@ from torch import Tensor
 
 from ..errors import FileFormatError
 from .header import read_header
+from .quantised import dequantised, unpacked
+from .shards import INDEX, shards_of
 
 _NESTED = ("state_dict", "model_state_dict", "model")
 """Where checkpoints of other programs often keep the weights."""
@@ -36,13 +38,19 @@ def load_checkpoint(path: str | Path) -> dict[str, Tensor]:
     ----------
     path : str or Path
         A ``.safetensors`` file, or what `torch.save` made of a state dict (also inside of a dict, under ``state_dict``,
-        ``model_state_dict`` or ``model``).
+        ``model_state_dict`` or ``model``). Or the index of weights in several such files,
+        ``model.safetensors.index.json``, which lie beside it.
 
     Raises
     ------
     FileFormatError
         For a file that is missing, damaged, foreign, or holds no tensors, or ones that are not plain numbers: without
-        values (``meta``), nested, or quantised.
+        values (``meta``), or nested.
+
+    Notes
+    -----
+    Quantised weights come as the numbers that they stand for: PyTorch's own, those of its quantised modules, and whole
+    numbers or 8-bit floats that have a ``weight_scale`` beside them.
 
     Examples
     --------
@@ -58,8 +66,11 @@ def load_checkpoint(path: str | Path) -> dict[str, Tensor]:
             raise FileFormatError(
                 f"{str(path)!r} is {'a folder' if path.is_dir() else 'not there'}; name a file of weights"
             )
-        if is_safetensors(path):
-            content: object = _in_order(load_file(path))
+        if path.name.endswith(INDEX):
+            shards = [load_checkpoint(shard) for shard in shards_of(path)]
+            content: object = _in_order({name: tensor for shard in shards for name, tensor in shard.items()})
+        elif is_safetensors(path):
+            content = _in_order(load_file(path))
             read_header(path)  # one of ours that needs a newer version is not taken for plain weights
         else:
             content = _load_torch(path)
@@ -119,10 +130,11 @@ def _tensors(content: object, path: Path) -> dict[str, Tensor]:
         raise FileFormatError(
             f"{str(path)!r} holds a {type(content).__name__}, not a dict of tensors by name"
         )
-    found = {str(name): value for name, value in content.items() if isinstance(value, Tensor)}
+    found = {str(name): value for name, value in unpacked(content) if isinstance(value, Tensor)}
     if not found:
         raise FileFormatError(f"{str(path)!r} holds no tensors")
     try:
+        found = dequantised(found)
         for name, tensor in found.items():
             _check_plain(name, tensor)
         return _pruned(found)
@@ -131,8 +143,8 @@ def _tensors(content: object, path: Path) -> dict[str, Tensor]:
 
 
 def _check_plain(name: str, tensor: Tensor) -> None:
-    """Refuse what only looks like numbers: placeholders without any, ragged lists of tensors, quantised ones."""
-    special = tensor.is_nested or tensor.is_quantized or tensor.layout not in _LAYOUTS
+    """Refuse what only looks like numbers: placeholders without any, ragged lists of tensors."""
+    special = tensor.is_nested or tensor.layout not in _LAYOUTS
     if special or tensor.device.type != "cpu":
         raise ValueError(
             f"{name!r:.100} is no plain tensor of numbers; save dense or sparse ones, with their values, from the CPU"

@@ -15,7 +15,9 @@ from torch.func import functional_call
 
 from ..errors import DovetailError, ShapeError, SpecError
 from ..graph.follow import Follower
-from ..graph.rules import RULES
+from ..graph.rules import apply
+from ..graph.rules.embeddings import EMBEDDING_RULES
+from ..graph.rules.recurrent import RECURRENT_RULES
 from ..graph.trace import Call, evaluating, record, title
 
 _FREE, _NOBODY = -1, -2
@@ -96,11 +98,10 @@ class NetworkSlots:
 
     def _follow(self, call: Call) -> int | None:
         """Follow the units through a call; return the number of the layer that it is, if it is one."""
-        rule, follower = RULES.get(call.name), self._follower
-        if rule is None or not all(follower.knows(value) for value in call.operands):
-            raise follower.refusal(call)
+        follower = self._follower
         before = len(follower.layers)
-        rule(follower, call)
+        apply(follower, call)
+        self._check_call(call, follower, len(follower.layers) - before)
         return before if len(follower.layers) > before else None
 
     def _first_in_the_way(self, followed: Sequence[Call]) -> DovetailError | None:
@@ -134,6 +135,15 @@ class NetworkSlots:
                 .contiguous()
             )
         return masks
+
+    def _check_call(self, call: Call, follower: Follower, layers: int) -> None:
+        """Refuse what passes units on or mixes them without weights that could be shared out."""
+        if call.name == "scaled_dot_product_attention" or any(map(follower.is_mixture, call.results)):
+            raise self._stands_in_the_way(call, "it brings units of all owners together")
+        if call.name in {**EMBEDDING_RULES, **RECURRENT_RULES}:
+            raise self._stands_in_the_way(call, "only dense layers and convolutions can be shared out")
+        if call.name in {"linear", "matmul"} and not layers:
+            raise self._stands_in_the_way(call, "its weights are those of all units")
 
     def _owners_of_units(self) -> Tensor:
         """Return the owner of each unit."""

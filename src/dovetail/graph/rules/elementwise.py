@@ -13,13 +13,15 @@ import torch
 from torch import Tensor
 
 from ..follow import Carried, Follower, narrowed
+from ..layers import MIXTURE
 from ..trace import Call
 
 # A positive factor passes through these, so that batch norm behind them can be folded into the layer before them.
 _HOMOGENEOUS = """
     relu leaky_relu rrelu prelu neg
     dropout dropout1d dropout2d dropout3d feature_dropout
-    contiguous clone detach data to float double half bfloat16 type type_as alias requires_grad
+    contiguous clone detach data quantize_per_tensor dequantize
+    to float double half bfloat16 type type_as alias requires_grad
 """
 
 _OTHERS = """
@@ -31,6 +33,11 @@ _OTHERS = """
 """
 
 _GATES = {"mul", "div"}
+
+_CENTRES = {"sub", "where", "masked_fill"}
+"""What may take a mixture of units beside those that gate: a norm written by hand subtracts the mean of all units."""
+
+_SUMS = {"add", "sub", "rsub"}
 
 
 def _elementwise(follower: Follower, call: Call) -> None:
@@ -67,21 +74,34 @@ def _joined(follower: Follower, call: Call) -> Carried:
     shape = call.results[0].shape
     labels = [follower.carried(value).units.expand(shape) for value in call.operands]
     labels = [follower.found(units) for units in narrowed(*labels)]
+    mixed = [bool((units == MIXTURE).any()) for units in labels]
+    if any(mixed) and any(bool((units >= 0).any()) for units in labels):
+        if call.name not in _GATES | _CENTRES:
+            raise follower.refusal(call, "one unit meets many")
+    else:
+        mixed = [False] * len(labels)
     shared = [
-        any(
-            _copied(value.shape, shape, dim)
-            and any(_varies(other, dim) for other in labels if other is not own)
-            for dim in range(-len(shape), 0)
+        is_mixed
+        or (
+            bool((own >= 0).any())
+            and any(
+                _copied(value.shape, shape, dim)
+                and any(_varies(other, dim) for other in labels if other is not own)
+                for dim in range(-len(shape), 0)
+            )
         )
-        for value, own in zip(call.operands, labels, strict=True)
+        for value, own, is_mixed in zip(call.operands, labels, mixed, strict=True)
     ]
-    if all(shared) or (any(shared) and call.name not in _GATES):
+    if all(shared) or (shared != mixed and call.name not in _GATES):
         raise follower.refusal(call, "one unit meets many")
     # What gates many units at once (a map of places to attend to) is none of them.
     joined, *others = [units for units, one_to_many in zip(labels, shared, strict=True) if not one_to_many]
     for units in others:
         follower.units.unite(joined.flatten().numpy(), units.flatten().numpy())
-        joined = joined.where(joined >= 0, units)
+        if call.name in _SUMS:
+            follower.units.note_sum(joined.flatten().numpy(), units.flatten().numpy())
+        neither = torch.minimum(joined, units)  # a mixture with a constant is one
+        joined = joined.where(joined >= 0, units.where(units >= 0, neither))
     meet = [value for value, one_to_many in zip(call.operands, shared, strict=True) if not one_to_many]
     return Carried(
         joined.expand(shape), _joint_factor(call, [follower.carried(value).factor for value in meet])

@@ -27,7 +27,9 @@ def _matmul(follower: Follower, call: Call) -> None:
 
 def _convolution(follower: Follower, call: Call) -> None:
     value, weight = _operands(follower, call)
-    groups = call.argument(6, "groups", 1)
+    packed = call.argument(1, "weight")
+    quantised = isinstance(packed, torch.ScriptObject)
+    groups = packed.groups() if quantised else call.argument(6, "groups", 1)
     if "transpose" in call.name:
         weight = _as_convolution(weight, groups)
     follower.keep(call.results[0], follower.add_layer(call, weight, value, groups))
@@ -35,6 +37,10 @@ def _convolution(follower: Follower, call: Call) -> None:
 
 def _operands(follower: Follower, call: Call) -> tuple[Value, Tensor]:
     value, weight = call.argument(0, "input"), call.argument(1, "weight")
+    if isinstance(weight, torch.ScriptObject) and hasattr(
+        weight, "unpack"
+    ):  # of a quantised module, with its bias
+        weight = weight.unpack()[0].dequantize()
     if not isinstance(value, Value) or not isinstance(weight, Tensor):
         raise follower.refusal(call, "its weights depend on the input")
     return value, weight
@@ -74,9 +80,9 @@ def _keep(follower: Follower, call: Call, factor: Tensor | None, *, by_channel: 
 
 
 LAYER_RULES = {
-    "linear": _linear,
+    **dict.fromkeys(("linear", "linear_relu", "linear_dynamic", "linear_relu_dynamic"), _linear),
     "matmul": _matmul,
-    **{f"conv{dims}d": _convolution for dims in (1, 2, 3)},
+    **{f"conv{dims}d{activation}": _convolution for dims in (1, 2, 3) for activation in ("", "_relu")},
     **{f"conv_transpose{dims}d": _convolution for dims in (1, 2, 3)},
     "batch_norm": _batch_norm,
     **dict.fromkeys(("layer_norm", "rms_norm", "group_norm", "instance_norm"), _other_norm),

@@ -48,7 +48,7 @@ def _reduce(follower: Follower, call: Call) -> None:
     dims = [given] if isinstance(given, int) else list(given) if isinstance(given, Iterable) else []
     dims = [dim % rank for dim in dims] or list(range(rank))
     # Entries of the input are units of their own, unless they are places of a map.
-    carried = follower.alike(call, value, dims, join_inputs=min(dims) >= 2)
+    carried = follower.alike(call, value, dims, join_inputs=min(dims) >= 2, mixes=True)
     for result in call.results:
         factor = None if carried.factor is None else carried.factor.reshape(result.shape)
         follower.keep(result, Carried(carried.units.reshape(result.shape), factor))
