@@ -83,3 +83,11 @@ def test_wrong_label(tmp_path: Path) -> None:
     path.write_bytes(b"\x0a" + path.read_bytes()[1:])
     with pytest.raises(DataError, match=r"data_batch_1\.bin holds the label 10, but labels go from 0 to 9"):
         load("cifar10", tmp_path)
+
+
+def test_pixels_from_0_to_1_where_asked_for(tmp_path: Path) -> None:
+    records = write(tmp_path / "cifar10")
+    data = load("cifar10", tmp_path, scale="unit")
+    expected = torch.from_numpy(records[50:, 1:].reshape(-1, 3, 32, 32).astype(np.float32) / 255)
+    assert torch.allclose(data.test.x, expected)
+    assert load("cifar10", tmp_path).test.x.min() < 0

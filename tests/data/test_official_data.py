@@ -14,7 +14,7 @@ import pytest
 import torch
 
 from dovetail.data import load
-from dovetail.data.sets import fashion_mnist, mnist, yeast
+from dovetail.data.sets import clinc150, fashion_mnist, mnist, yeast
 from dovetail.errors import DataError
 
 SHARED = Path(__file__).parents[2].parent / "shared"
@@ -63,6 +63,7 @@ def test_the_hashes_in_the_code_are_those_of_the_official_files(root: Path) -> N
         ("mnist", mnist._SOURCE),
         ("fashion-mnist", fashion_mnist._SOURCE),
         ("yeast", yeast._SOURCE),
+        ("clinc150", clinc150._SOURCE),
     ):
         folder = provide(root, name) / name
         for download in source.downloads:
@@ -117,6 +118,14 @@ def test_cifar10(root: Path) -> None:
     assert torch.bincount(torch.cat([data.train.y, data.val.y])).tolist() == [5000] * 10
     assert torch.bincount(data.test.y).tolist() == [1000] * 10
     assert data.train.x.mean((0, 2, 3)).abs().max() < 1e-3
+
+
+def test_clinc150(root: Path) -> None:
+    data = load("clinc150", provide(root, "clinc150"), oos="unknown")
+    assert [len(split) for split in data.splits.values()] == [15_000, 3_100, 5_500]
+    assert [split.y.bincount(minlength=151).unique().tolist() for split in data.splits.values()] == [
+        [0, 100], [20, 100], [30, 1000],
+    ]  # fmt: skip
 
 
 @pytest.mark.slow

@@ -15,6 +15,7 @@ from dovetail.errors import DataError, DovetailError, SpecError
 
 NAMES = {
     "cifar10",
+    "clinc150",
     "digit-xor",
     "digits",
     "fashion-mnist",
@@ -46,6 +47,7 @@ def test_catalogue_lists_every_set_with_a_description_and_its_options() -> None:
     assert infos["halves"].options == {"base": "mnist", "variant": "same", "seed": 0}
     assert {name for name, info in infos.items() if info.kind == "files"} == {
         "cifar10",
+        "clinc150",
         "fashion-mnist",
         "har",
         "mnist",
@@ -78,7 +80,7 @@ def test_catalogue_cannot_be_changed_through_its_answers() -> None:
 @pytest.mark.parametrize("act", [load, get])
 @pytest.mark.parametrize("name", ["mnits", "", "../mnist", 3, ["mnist"]])
 def test_unknown_names_are_refused_with_the_known_ones(act: object, name: object) -> None:
-    with pytest.raises(SpecError, match=r"unknown data set .*Known: cifar10, digit-xor, digits"):
+    with pytest.raises(SpecError, match=r"unknown data set .*Known: cifar10, clinc150, digit-xor, digits"):
         act(name)  # type: ignore[operator]
 
 
@@ -234,6 +236,7 @@ def test_root_wins_over_the_environment(tmp_path: Path, monkeypatch: pytest.Monk
         ("yeast", "yeast"),
         ("har", "har/UCI HAR Dataset/train/X_train.txt"),
         ("cifar10", "cifar10/cifar-10-batches-bin/data_batch_1.bin"),
+        ("clinc150", "clinc150"),
         ("two-digits", "mnist"),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -61,6 +62,12 @@ def cifar10_files() -> Files:
     record = bytes([3]) + bytes(range(256)) * 12
     names = [*(f"data_batch_{number}.bin" for number in range(1, 6)), "test_batch.bin"]
     return dict.fromkeys(names, record * 2)
+
+
+def clinc150_files() -> Files:
+    names = ["train", "val", "test", "oos_train", "oos_val", "oos_test"]
+    content = {name: [["turn it up", "volume"], ["good night", "greeting"]] for name in names}
+    return {"data_full.json": json.dumps(content).encode()}
 
 
 def put(folder: Path, files: Files) -> None:

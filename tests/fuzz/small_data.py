@@ -12,7 +12,7 @@ from dovetail.data.files import Files
 from dovetail.data.sets import polynomials
 from dovetail.errors import DataError
 
-from .data_files import cifar10_files, har_files, mnist_files, put, yeast_files
+from .data_files import cifar10_files, clinc150_files, har_files, mnist_files, put, yeast_files
 
 _FEW = {"samples": 20, "train_samples": 50, "test_samples": 10, "pairs": 10}
 
@@ -24,6 +24,7 @@ def use_small_data(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("har", har_files()),
         ("yeast", yeast_files()),
         ("cifar10", cifar10_files()),
+        ("clinc150", clinc150_files()),
     ):
         put(folder / "data" / name, files)
     monkeypatch.setenv("DOVETAIL_DATA", str(folder / "data"))

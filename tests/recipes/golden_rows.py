@@ -23,6 +23,7 @@ def golden_units() -> dict[str, Unit]:
     specialists = Condition("smoke", "digits", "shallow").unit
     pair = [[[0], [1]]]
     networks, foreign = _first("mlp"), _first("imagenet")
+    heads = next(unit for unit in find_recipe("trunks").units("smoke") if unit.settings["head"] == "slots")
     units = [
         _changed(
             specialists, seeds=[0], rewarded=[[0], [1], [2]], pairs=pair, orders=1, method_inputs=32,
@@ -39,6 +40,9 @@ def golden_units() -> dict[str, Unit]:
         _changed(
             _first("modules-meet-clusters"), seeds=[0], samples=300, epochs=2, shuffles=3, copies=1, permutations=9
         ),
+        _changed(
+            heads, seeds=[0], unknown=[0], training={**heads.settings["training"], "epochs": 3},
+        ),
     ]  # fmt: skip
     return {unit.work: unit for unit in units}
 
@@ -50,10 +54,10 @@ def stored(work: str) -> dict[str, Any]:
 
 
 def row_now(unit: Unit) -> Any:
-    """Return what a unit gives now, as JSON has it."""
+    """Return what a unit gives now, as JSON has it, without the seconds that it took."""
     outcome = perform(unit, "cpu")
     assert outcome.row is not None, outcome.error + outcome.trace
-    return json.loads(json.dumps(outcome.row))
+    return json.loads(json.dumps({name: value for name, value in outcome.row.items() if name != "seconds"}))
 
 
 def _file(work: str) -> Path:

@@ -47,7 +47,8 @@ DATA_SIZES = {
     "yeast": DataSize((8,), 4, 1_039, 208),
     "digits": DataSize((1, 8, 8), 10, 1_437, 288),
     "mnist-7x7": DataSize((1, 7, 7), 10, 60_000),
-    "cifar10": DataSize((3, 32, 32), 10, 50_000),
+    "cifar10": DataSize((3, 32, 32), 10, 50_000, 10_000),
+    "clinc150": DataSize((512,), 150, 18_000, 3_000),
     "polynomials": DataSize((2,), 512, 60_000),
 }
 """HAR by its 265 time-domain features and all six classes; the MaxEnt paper has 561 features."""

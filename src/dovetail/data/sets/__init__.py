@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from . import (  # noqa: F401
     cifar10,
+    clinc150,
     digit_xor,
     digits,
     fashion_mnist,

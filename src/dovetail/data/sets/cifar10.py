@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -33,13 +35,19 @@ _SOURCE = Source(
 
 
 @register("cifar10", kind="files", source=_SOURCE)
-def cifar10(files: Files, *, val: Fraction = 0.2) -> Content:
-    """60,000 colour photographs of 32 × 32 pixels in ten classes, each channel standardised."""
+def cifar10(files: Files, *, val: Fraction = 0.2, scale: Literal["standard", "unit"] = "standard") -> Content:
+    """60,000 colour photographs of 32 × 32 pixels in ten classes, each channel standardised.
+
+    ``scale="unit"`` leaves pixels from 0 to 1 instead, as trunks take pictures.
+    """
     records = np.concatenate([_read(files, file) for file in _TRAIN_FILES])
     kept, held = held_out(len(records), val, files.folder)
     splits = (records[kept], records[held], _read(files, _TEST_FILE))
     inputs = [_pixels(split) for split in splits]
-    standardise_(*inputs, over=(0, 2, 3))
+    if scale == "unit":
+        inputs = [pixels.div_(255) for pixels in inputs]
+    else:
+        standardise_(*inputs, over=(0, 2, 3))
     labels = [torch.from_numpy(split[:, 0].astype(np.int64)) for split in splits]
     return Content([Split(x, y) for x, y in zip(inputs, labels, strict=True)], _CLASSES)
 
