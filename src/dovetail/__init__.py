@@ -40,7 +40,17 @@ if TYPE_CHECKING:
     from .opening import open_saved as open
     from .population import Population, recompute_batch_norm
     from .sculpting import Hierarchy, Sculpture, detect_modules, sculpt, sculpt_seeds
-    from .specialists import Composite, Specialist, compatibility, compose, connectivity, train_specialists
+    from .specialists import (
+        Composite,
+        Specialist,
+        Sums,
+        combine,
+        compatibility,
+        compose,
+        connectivity,
+        sums,
+        train_specialists,
+    )
     from .trunks import Trunk, trunk
 
 __all__ = [
@@ -57,12 +67,14 @@ __all__ = [
     "Sculpture",
     "Specialist",
     "Split",
+    "Sums",
     "Trunk",
     "__version__",
     "boolean_task",
     "build_net",
     "clusterability",
     "clusterable_init_",
+    "combine",
     "compatibility",
     "compose",
     "connectivity",
@@ -80,6 +92,7 @@ __all__ = [
     "sculpt",
     "sculpt_seeds",
     "spectral_clusters",
+    "sums",
     "train_networks",
     "train_specialists",
     "trunk",
@@ -110,9 +123,12 @@ __getattr__, __dir__ = lazy_names(
         "specialists": [
             "Composite",
             "Specialist",
+            "Sums",
+            "combine",
             "compatibility",
             "compose",
             "connectivity",
+            "sums",
             "train_specialists",
         ],
         "trunks": ["Trunk", "trunk"],
