@@ -24,6 +24,7 @@ from .commands.report import report
 from .commands.reproduce import reproduce
 from .commands.sculpt import sculpt
 from .commands.studio import studio
+from .commands.sums import sums
 from .commands.train import train
 from .display import printable
 from .errors import DovetailError, DovetailWarning, memory_is_full
@@ -83,6 +84,7 @@ app.command()(demo)
 app.add_typer(data.app, name="data")
 app.command()(features)
 app.command()(train)
+app.command()(sums)
 app.command()(compose)
 app.command()(predict)
 app.command()(inspect)

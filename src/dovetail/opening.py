@@ -23,13 +23,14 @@ from .recipes.recipe import check_scale
 from .sculpting import Hierarchy, Sculpture, open_sculpture
 from .sculpting.modules.hierarchy_json import SCHEMA as HIERARCHY_SCHEMA
 from .sculpting.sculpture import SCHEMA as SCULPTURE_SCHEMA
-from .specialists import Composite, Part, Specialist, open_file
+from .specialists import Composite, Part, Specialist, Sums, open_file
+from .specialists.closed_form.manifest import SCHEMA as SUMS_SCHEMA
 from .specialists.manifest import SCHEMA as PART_SCHEMA
 
-Saved = Specialist | Composite | Sculpture | Hierarchy | SavedAudit | Run
+Saved = Specialist | Composite | Sums | Sculpture | Hierarchy | SavedAudit | Run
 """Whatever a file or folder of ours may hold."""
 Kind = Literal["part", "sculpture", "hierarchy", "audit", "run"]
-"""A part is a specialist or composite, a hierarchy the modules of a network as JSON."""
+"""A part is a specialist, a composite or sums, a hierarchy the modules of a network as JSON."""
 Wanted = TypeVar("Wanted")
 
 _HIERARCHY_STARTS, _AUDIT_STARTS = 200, 100_000
@@ -67,8 +68,8 @@ def open_saved(
     Parameters
     ----------
     path : path
-        A specialist, a composite or a sculpture (``.safetensors``), the modules of a network (``.json``), a saved audit
-        (``audit.json`` or its folder), or the folder of a run.
+        A specialist, a composite, sums or a sculpture (``.safetensors``), the modules of a network (``.json``), a saved
+        audit (``audit.json`` or its folder), or the folder of a run.
     kind : type, optional
         What it has to be, such as ``dovetail.Composite``; whatever it is by default.
     trunk : Trunk, optional
@@ -82,7 +83,7 @@ def open_saved(
 
     Returns
     -------
-    Specialist, Composite, Sculpture, Hierarchy, SavedAudit or Run
+    Specialist, Composite, Sums, Sculpture, Hierarchy, SavedAudit or Run
         What is there. Nothing in a file is run, and a run's folder is not touched.
 
     Raises
@@ -140,7 +141,12 @@ def kind_of(path: Path) -> Kind | None:
             return "run" if (path / CONFIG).is_file() else "audit" if (path / AUDIT).is_file() else None
         if path.suffix == ".safetensors" or is_safetensors(path):
             schema = read_header(path).get("schema")
-            return "part" if schema == PART_SCHEMA else "sculpture" if schema == SCULPTURE_SCHEMA else None
+            kinds: dict[object, Kind] = {
+                PART_SCHEMA: "part",
+                SUMS_SCHEMA: "part",
+                SCULPTURE_SCHEMA: "sculpture",
+            }
+            return kinds.get(schema)
         with path.open(encoding="utf-8") as file:
             start = file.read(_HIERARCHY_STARTS)
             if _family(HIERARCHY_SCHEMA) in start:

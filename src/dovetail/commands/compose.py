@@ -1,4 +1,4 @@
-"""``dovetail compose``: put specialists together, take classes out, and measure what comes of it."""
+"""``dovetail compose``: put parts together, take classes out, and measure what comes of it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def compose(
     files: Annotated[
         list[Path],
-        typer.Argument(metavar="FILES", help="Files of specialists or composites, or folders of them."),
+        typer.Argument(metavar="FILES", help="Files of specialists, composites or sums, or folders of them."),
     ],
     method: Annotated[
         Literal["sum", "logits", "ties", "calibrated"] | None,
@@ -61,6 +61,22 @@ def compose(
         str, typer.Option(help="With --threshold: the share of samples it knows that may be left undecided.")
     ] = "5%",
     trunk: TrunkName = None,
+    tune: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DATA",
+            help="For sums: choose regularisation and temperature on the validation split of this data, or by "
+            "leave-one-out.",
+        ),
+    ] = None,
+    certificate: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="For sums: compute and write down that what is left without the classes of --without is what there "
+            "would be had they never been there; with --audit, made anew from that data.",
+        ),
+    ] = None,
     keep: Annotated[
         float, typer.Option(help="For --method ties: share of its weights each specialist brings along.")
     ] = 1.0,
@@ -83,24 +99,29 @@ def compose(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Put specialists together into one network: add a class by adding its file, drop it with --without.
+    """Put parts together into one: add a class by adding its file, drop it with --without.
 
-    Composites count as their specialists.
+    Composites count as their specialists. Sums are added, of all samples that they hold.
 
     Example:
 
         dovetail compose parts/ --without 3 -o nine.safetensors
 
         dovetail compose parts/ --export ten.onnx
+
+        dovetail compose sums/ --without 3 --certificate without-3.json -o nine.safetensors
     """
     from ..data import open_data
     from ..errors import SpecError
-    from ..specialists import audit_drop
+    from ..specialists import Sums, audit_drop
     from ..specialists.class_sets import class_of_text
     from ..specialists.data_for import data_for
     from ..specialists.threshold import rate_of
+    from .compose_sums import compose_sums, refuse_options_of_specialists
     from .trunk import on_trunk, open_trunk
 
+    if certificate is not None and not without:
+        raise SpecError("--certificate is about classes that were taken out; name them with --without")
     if audit is not None and not without:
         raise SpecError("--audit measures what is left of a class that was taken out; name it with --without")
     if keep != 1 and method != "ties":
@@ -112,7 +133,22 @@ def compose(
         check_free(output, force=force)
     if export is not None:
         check_free(export, force=force)
-    parts = on_trunk(open_parts(files), open_trunk(trunk))
+    if certificate is not None:
+        check_free(certificate, force=force)
+    opened = on_trunk(open_parts(files), open_trunk(trunk))
+    if any(isinstance(part, Sums) for part in opened):
+        refuse_options_of_specialists(
+            {"--method": method not in (None, "sum"), "--inputs": inputs is not None}
+        )
+        compose_sums(
+            opened, without=without or (), evaluate=evaluate, audit=audit, tune=tune, threshold=threshold,
+            undecided=undecided, certificate=certificate, output=output, export=export, as_json=as_json,
+        )  # fmt: skip
+        return
+    for name, value in (("--certificate", certificate), ("--tune", tune)):
+        if value is not None:
+            raise SpecError(f"{name} is for sums (dovetail sums); these parts are specialists")
+    parts = [part for part in opened if not isinstance(part, Sums)]
     blueprint = parts[0].blueprint
     measured = None if evaluate is None else data_for(blueprint, evaluate)
     audited = None if audit is None else measured if audit == evaluate else data_for(blueprint, audit)

@@ -14,7 +14,7 @@ from ..errors import DovetailError, FileFormatError
 from ..io.write import check_folder
 
 if TYPE_CHECKING:
-    from ..specialists import Composite, Specialist
+    from ..specialists import Composite, Specialist, Sums
 
 ENDING = ".safetensors"
 
@@ -63,8 +63,8 @@ def check_free(path: Path, *, force: bool) -> None:
         raise DovetailError(f"{path} is in the way; replace it (--force), or choose another name")
 
 
-def open_parts(paths: Iterable[Path]) -> list[Specialist | Composite]:
-    """Open files of specialists and composites; a folder stands for all that are in it.
+def open_parts(paths: Iterable[Path]) -> list[Specialist | Composite | Sums]:
+    """Open files of specialists, composites and sums; a folder stands for all that are in it.
 
     Raises
     ------
@@ -73,12 +73,12 @@ def open_parts(paths: Iterable[Path]) -> list[Specialist | Composite]:
     """
     from ..specialists import open_file
 
-    parts = []
+    parts: list[Specialist | Composite | Sums] = []
     for path in files_in(paths):
         try:
             parts.append(open_file(path))
         except FileFormatError:
-            refuse_weights(path, "specialists come from dovetail train")
+            refuse_weights(path, "parts come from dovetail train and dovetail sums")
             raise
     return parts
 

@@ -16,7 +16,7 @@ from .output import facts_table, print_json, print_table, say, table_of
 if TYPE_CHECKING:
     from ..cluster.saved_audit import SavedAudit
     from ..sculpting import Hierarchy, Sculpture
-    from ..specialists import Composite, Specialist
+    from ..specialists import Composite, Part, Specialist, Sums
 
 
 def inspect(
@@ -24,7 +24,7 @@ def inspect(
         Path,
         typer.Argument(
             metavar="FILE",
-            help="A specialist, a composite, a sculpted network, modules as JSON, an audit, or a folder of them.",
+            help="A specialist, a composite, sums, a sculpted network, modules as JSON, an audit, or a folder of them.",
         ),
     ],
     as_json: Json = False,
@@ -53,6 +53,7 @@ def _show(file: Path, as_json: bool) -> None:
     """Say all that there is to say about one file."""
     from ..cluster.saved_audit import SavedAudit
     from ..sculpting import Hierarchy, Sculpture
+    from ..specialists import Sums
 
     found = _opened(file)
     if as_json:
@@ -67,6 +68,9 @@ def _show(file: Path, as_json: bool) -> None:
             warnings = [f"warning: {warning}" for warning in found.warnings]
             more = f"Clusters, lesions and pictures: dovetail report {file}"
             what, text = f"audit of {found.checkpoint}", "\n".join([found.verdict, *warnings, more])
+        case Sums():
+            _show_sums(file, found)
+            return
         case _:
             _show_part(file, found)
             return
@@ -91,7 +95,7 @@ def _show_folder(folder: Path, as_json: bool) -> None:
     print_table(table_of(pd.DataFrame(rows), f"In {folder}"))
 
 
-def _opened(file: Path) -> Specialist | Composite | Sculpture | Hierarchy | SavedAudit:
+def _opened(file: Path) -> Specialist | Composite | Sums | Sculpture | Hierarchy | SavedAudit:
     """Return what a file holds."""
     from ..engine import Run
     from ..opening import open_saved
@@ -105,7 +109,7 @@ def _opened(file: Path) -> Specialist | Composite | Sculpture | Hierarchy | Save
     return found
 
 
-def _content(file: Path, found: Specialist | Composite | Sculpture | Hierarchy | SavedAudit) -> object:
+def _content(file: Path, found: Specialist | Composite | Sums | Sculpture | Hierarchy | SavedAudit) -> object:
     """Return all that a file says, for machines."""
     from ..cluster.saved_audit import SavedAudit
     from ..io.header import read_header
@@ -130,13 +134,7 @@ def _show_part(file: Path, part: Specialist | Composite) -> None:
         "network": f"{part.blueprint.net} on inputs {' × '.join(map(str, part.blueprint.input_shape))}",
         "temperature": f"{part.blueprint.temperature:g}",
     }
-    if part.preparation is not None:
-        facts["takes"] = f"raw samples; {part.preparation.describe()}"
-    if part.threshold is not None:
-        facts["undecided"] = (
-            f"{part.threshold.rate:.2%} of validation samples that it knows "
-            f"({part.threshold.confidence} below {part.threshold.value():.4f})"
-        )
+    facts |= _takes(part)
     if not isinstance(part, Composite):
         facts |= {
             "sparsity": f"{100 * first.sparsity:.2f} %" + (", in its slot" if provenance.slots else ""),
@@ -151,6 +149,42 @@ def _show_part(file: Path, part: Specialist | Composite) -> None:
         frame["data"] = [member.provenance.data for member in part.specialists]
         frame["slots"] = [member.provenance.slots for member in part.specialists]
         print_table(table_of(frame))
+
+
+def _show_sums(file: Path, part: Sums) -> None:
+    import pandas as pd
+
+    tuning = part.tuning
+    facts = {
+        "file": _named(file),
+        "what": f"sums of {part.samples:,} samples, of {part.blueprint.basis}",
+        "knows": f"{part.knows}  (of {len(part.classes)} classes: {', '.join(part.classes)})",
+        "inputs": " × ".join(map(str, part.blueprint.input_shape)),
+        "ridge": f"{tuning.ridge:g}",
+        "temperature": f"{tuning.temperature:.4g}",
+    }
+    if tuning.chosen_on:
+        facts["chosen on"] = tuning.chosen_on
+    facts |= _takes(part) | {"checksum": part.digest}
+    print_table(facts_table(facts))
+    held = [
+        {"class": name, "samples": content.count, "held": type(content).__name__.lower()}
+        for name, content in part.contents.items()
+    ]
+    print_table(table_of(pd.DataFrame(held)))
+
+
+def _takes(part: Part) -> dict[str, str]:
+    """Return what a part says of raw samples and of when it answers."""
+    facts = {}
+    if part.preparation is not None:
+        facts["takes"] = f"raw samples; {part.preparation.describe()}"
+    if part.threshold is not None:
+        facts["undecided"] = (
+            f"{part.threshold.rate:.2%} of validation samples that it knows "
+            f"({part.threshold.confidence} below {part.threshold.value():.4f})"
+        )
+    return facts
 
 
 def _named(file: Path) -> str:

@@ -30,7 +30,9 @@ STANDARD_INPUT = "-"
 def predict(
     parts: Annotated[
         Path,
-        typer.Argument(metavar="PARTS", help="File of a composite or specialist, or a folder to add up."),
+        typer.Argument(
+            metavar="PARTS", help="File of a composite, a specialist or sums, or a folder to add up."
+        ),
     ],
     data: Annotated[
         str,

@@ -50,13 +50,14 @@ def train(
         dovetail train intents.jsonl --trunk sentence:minilm/ --net mlp:1600 --slots -o parts/
     """
     from ..specialists import train_specialists
+    from ..specialists.class_sets import sets_of_texts
     from ..specialists.files import file_name
     from .own_data import what_was_read
     from .trunk import open_through, open_trunk
 
     numbers = seed_range(seed, seeds)
     dataset = open_through(open_trunk(trunk), data, device=device, quiet=as_json)
-    sets = None if rewarded is None else [_class_set(entry, dataset.classes) for entry in rewarded]
+    sets = None if rewarded is None else sets_of_texts(rewarded, dataset.classes)
     own = {name: _function(options.pop(name), name) for name in ("loss", "augment")}
     settings = TrainingSettings(**options | {"patience": options["patience"] or None})
     given = {name: value for name, value in settings if name not in own and name != "sample_weights"}
@@ -100,11 +101,3 @@ def _function(text: str | None, what: str) -> Any:
     if not callable(function):
         raise SpecError(f"{text!r} is a {type(function).__name__}; {what} is a function")
     return function
-
-
-def _class_set(text: str, classes: tuple[str, ...]) -> list[int]:
-    """Return the classes of one specialist as they were typed; a name may have a comma in it."""
-    from ..specialists.class_sets import class_of_text
-
-    names = [text] if text.strip() in classes else text.split(",")
-    return [class_of_text(name, classes) for name in names]

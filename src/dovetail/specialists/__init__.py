@@ -4,7 +4,8 @@
 `compose` puts together, `open_file` reads back. From the bottom up: `blueprint` (what parts share), `merge` (ways to
 merge, pure functions), `evaluate` (the one path that scores), `cards` (what classes leave behind), `answers` and
 `threshold` (what a part says, and when it does not), `part`, `composite` and `specialist`, then what is made of them:
-`composing`, `files`, `train`, `converting`, and the measures `paths`, `curve` and `audit`.
+`composing`, `files`, `train`, `converting`, and the measures `paths`, `curve` and `audit`. `closed_form` has parts of
+another kind, which are not trained: `sums`.
 """
 
 from __future__ import annotations
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
     from .blueprint import Blueprint
     from .cards import Card
     from .class_sets import disjoint_pairs
+    from .closed_form.certificate import Certificate, certify
+    from .closed_form.combined import Combined, combine
+    from .closed_form.making import sums
+    from .closed_form.sums import Sums
     from .composing import Compatibility, compatibility, compose
     from .composite import Composite
     from .converting import as_part
@@ -40,6 +45,8 @@ __all__ = [
     "Answers",
     "Blueprint",
     "Card",
+    "Certificate",
+    "Combined",
     "Compatibility",
     "Composite",
     "Connectivity",
@@ -49,12 +56,15 @@ __all__ = [
     "Provenance",
     "Score",
     "Specialist",
+    "Sums",
     "Team",
     "Threshold",
     "TrainingSettings",
     "add_weights",
     "as_part",
     "audit_drop",
+    "certify",
+    "combine",
     "compatibility",
     "compose",
     "connectivity",
@@ -70,6 +80,7 @@ __all__ = [
     "quasi_max_entropy",
     "rewarded_cross_entropy",
     "scale_weights",
+    "sums",
     "ties_weights",
     "train_specialists",
 ]
@@ -83,6 +94,10 @@ __getattr__, __dir__ = lazy_names(
         "blueprint": ["Blueprint"],
         "cards": ["Card"],
         "class_sets": ["disjoint_pairs"],
+        "closed_form.certificate": ["Certificate", "certify"],
+        "closed_form.combined": ["Combined", "combine"],
+        "closed_form.making": ["sums"],
+        "closed_form.sums": ["Sums"],
         "composing": ["Compatibility", "compatibility", "compose"],
         "composite": ["Composite"],
         "converting": ["as_part"],

@@ -9,8 +9,9 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from typing import Self
 
 import numpy as np
 import torch
@@ -27,64 +28,31 @@ State = dict[str, Tensor]
 """A network's parameters and buffers by name."""
 
 
-@dataclass(frozen=True)
-class Blueprint:
-    """The network, the classes and the temperature: the same for all that are composed.
+class Interface:
+    """What a part takes and answers: samples of a shape, prepared in a way, and the names of classes.
 
     Attributes
     ----------
-    net : NetSpec or OwnNet
-        The architecture.
     input_shape : tuple of int
         Shape of one sample.
     classes : tuple of str
         What each output stands for.
-    temperature : float
-        What logits are divided by, in training and afterwards.
     preparation : Preparation or None
         What turns raw samples into inputs, for data of one's own.
-
-    Examples
-    --------
-    >>> from dovetail.nets import NetSpec
-    >>> blueprint = Blueprint(NetSpec.parse("mlp:8"), (4,), ("cat", "dog"), 5.0)
-    >>> blueprint.parameter_names
-    ('dense1.weight', 'dense1.bias', 'output.weight')
     """
 
-    net: Net
     input_shape: tuple[int, ...]
     classes: tuple[str, ...]
-    temperature: float
-    preparation: Preparation | None = None
+    preparation: Preparation | None
 
     @property
-    def text(self) -> str:
-        """All of it as text, the same in every version of the library."""
-        prepared = [] if self.preparation is None else [self.preparation.digest]
-        return json.dumps([str(self.net), self.input_shape, self.classes, self.temperature, *prepared])
+    def what(self) -> str:
+        """What takes the samples, in words."""
+        raise NotImplementedError
 
-    @property
-    def builder(self) -> NetBuilder | OwnBuilder:
-        """Makes networks of this architecture."""
-        return builder_of(self.net, self.input_shape, len(self.classes))
-
-    @property
-    def code(self) -> Build | None:
-        """What makes the network, if it is one of the user's own: blueprints that are equal may differ in that."""
-        return self.net.build if isinstance(self.net, OwnNet) else None
-
-    @cached_property
-    def parameter_names(self) -> tuple[str, ...]:
-        """Which of the tensors are parameters; the others are batch-norm statistics."""
-        return tuple(name for name, _ in self.network().named_parameters())
-
-    def network(self, state: Mapping[str, Tensor] | None = None) -> nn.Module:
-        """Return a network with these weights in evaluation mode; without weights, only its shapes."""
-        network = _copy(_shapes(self, self.code))
-        if state is not None:
-            _load(network, state)
-        return network
+    def prepared_by(self, preparation: Preparation) -> Self:
+        """Return the same with another preparation that gives the same inputs."""
+        raise NotImplementedError
 
     def check_inputs(self, x: object) -> Tensor:
         """Refuse what is no batch of inputs for a network of this blueprint."""
@@ -121,8 +89,77 @@ class Blueprint:
         """Refuse samples of another shape."""
         if not x.dim() or tuple(x.shape[1:]) != self.input_shape:
             raise ShapeError(
-                f"{self.net} takes samples of shape {self.input_shape}, not {tuple(x.shape[1:])}"
+                f"{self.what} takes samples of shape {self.input_shape}, not {tuple(x.shape[1:])}"
             )
+
+
+@dataclass(frozen=True)
+class Blueprint(Interface):
+    """The network, the classes and the temperature: the same for all that are composed.
+
+    Attributes
+    ----------
+    net : NetSpec or OwnNet
+        The architecture.
+    input_shape : tuple of int
+        Shape of one sample.
+    classes : tuple of str
+        What each output stands for.
+    temperature : float
+        What logits are divided by, in training and afterwards.
+    preparation : Preparation or None
+        What turns raw samples into inputs, for data of one's own.
+
+    Examples
+    --------
+    >>> from dovetail.nets import NetSpec
+    >>> blueprint = Blueprint(NetSpec.parse("mlp:8"), (4,), ("cat", "dog"), 5.0)
+    >>> blueprint.parameter_names
+    ('dense1.weight', 'dense1.bias', 'output.weight')
+    """
+
+    net: Net
+    input_shape: tuple[int, ...]
+    classes: tuple[str, ...]
+    temperature: float
+    preparation: Preparation | None = None
+
+    @property
+    def what(self) -> str:
+        """The architecture."""
+        return str(self.net)
+
+    def prepared_by(self, preparation: Preparation) -> Self:
+        """Return the same with another preparation that gives the same inputs."""
+        return replace(self, preparation=preparation)
+
+    @property
+    def text(self) -> str:
+        """All of it as text, the same in every version of the library."""
+        prepared = [] if self.preparation is None else [self.preparation.digest]
+        return json.dumps([str(self.net), self.input_shape, self.classes, self.temperature, *prepared])
+
+    @property
+    def builder(self) -> NetBuilder | OwnBuilder:
+        """Makes networks of this architecture."""
+        return builder_of(self.net, self.input_shape, len(self.classes))
+
+    @property
+    def code(self) -> Build | None:
+        """What makes the network, if it is one of the user's own: blueprints that are equal may differ in that."""
+        return self.net.build if isinstance(self.net, OwnNet) else None
+
+    @cached_property
+    def parameter_names(self) -> tuple[str, ...]:
+        """Which of the tensors are parameters; the others are batch-norm statistics."""
+        return tuple(name for name, _ in self.network().named_parameters())
+
+    def network(self, state: Mapping[str, Tensor] | None = None) -> nn.Module:
+        """Return a network with these weights in evaluation mode; without weights, only its shapes."""
+        network = _copy(_shapes(self, self.code))
+        if state is not None:
+            _load(network, state)
+        return network
 
 
 @lru_cache(maxsize=64)

@@ -53,6 +53,20 @@ def class_of_text(text: str, classes: Sequence[str]) -> int:
     return class_id(text if text in classes or not text.isdecimal() else int(text), classes)
 
 
+def sets_of_texts(texts: Iterable[str], classes: Sequence[str]) -> list[list[int]]:
+    """Return sets of classes as they were typed, separated by commas; a name may have a comma in it.
+
+    Examples
+    --------
+    >>> sets_of_texts(["dog", "0,1", "cat, tabby"], ["cat", "dog", "cat, tabby"])
+    [[1], [0, 1], [2]]
+    """
+    return [
+        [class_of_text(name, classes) for name in ([text] if text.strip() in classes else text.split(","))]
+        for text in texts
+    ]
+
+
 def class_sets(
     rewarded: Iterable[ClassName | Iterable[ClassName]] | None, classes: Sequence[str]
 ) -> list[ClassSet]:

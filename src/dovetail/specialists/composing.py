@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import overload
 
 import torch
 from torch import Tensor
@@ -14,6 +15,7 @@ from ..graph.chain import layer_chain
 from ..result import Result
 from .blueprint import State
 from .class_sets import one_hot_sets
+from .closed_form.sums import Sums, add_if_sums
 from .composite import Composite, compose_quietly
 from .evaluate import outputs_of
 from .fitting import check_fit, in_own_slots
@@ -22,6 +24,9 @@ from .part import Part
 from .specialist import Specialist
 
 
+@overload
+def compose(parts: Iterable[Sums] | Sums) -> Sums: ...  # type: ignore[overload-overlap]
+@overload
 def compose(
     parts: Iterable[Part] | Part,
     method: Method = "sum",
@@ -31,13 +36,24 @@ def compose(
     keep: float = 1.0,
     force: bool = False,
     device: torch.device | str | None = None,
-) -> Composite:
-    """Put specialists together into one network.
+) -> Composite: ...
+def compose(
+    parts: Iterable[Part] | Part,
+    method: Method = "sum",
+    *,
+    weights: Sequence[float] | None = None,
+    inputs: Tensor | None = None,
+    keep: float = 1.0,
+    force: bool = False,
+    device: torch.device | str | None = None,
+) -> Composite | Sums:
+    """Put specialists together into one network, or add sums.
 
     Parameters
     ----------
     parts : iterable of Specialist or Composite, or one of them
-        What to put together; composites count as their specialists.
+        What to put together; composites count as their specialists. Or sums, whose samples are added: all options below
+        are for specialists. `combine` puts both kinds together.
     method : {"sum", "logits", "ties", "calibrated"}
         ``"sum"`` adds weights and biases (the paper). ``"logits"`` runs every specialist and averages their
         logits. ``"ties"`` trims, elects a sign for each weight and averages those that agree. ``"calibrated"``
@@ -74,6 +90,9 @@ def compose(
     >>> dt.compose(team, "logits")
     Composite(0, 1, 2, 3, 4, 5, 6, 7, 8, 9: averaged logits of 10 specialists, mlp:40)
     """
+    parts = parts if isinstance(parts, Part) or not isinstance(parts, Iterable) else list(parts)
+    if added := add_if_sums(parts, plain=method == "sum" and weights is None):
+        return added
     composite = compose_quietly(
         _specialists(parts), method, weights=weights, inputs=inputs, keep=keep, force=force
     )

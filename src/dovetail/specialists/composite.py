@@ -77,6 +77,7 @@ class Composite(Part):
     Composite(0, 2: sum of 2 specialists, mlp:40, in slots)
     """
 
+    blueprint: Blueprint
     method: Method
     coefficients: tuple[float, ...] | None
     keep: float
@@ -367,6 +368,12 @@ def add_parts(parts: Sequence[Part], *, force: bool = False) -> Composite:
     force : bool
         As for `compose`.
     """
+    for part in parts:
+        if not part.specialists:
+            raise MisfitError(
+                f"{part!r} is not made of specialists, and cannot be added to such; dovetail.combine([...], data.val) "
+                "puts both kinds together"
+            )
     others = [part for part in parts if isinstance(part, Composite) and not part.is_plain]
     for other in others[1:]:
         if clash := _other_way(others[0], other):

@@ -8,16 +8,16 @@ from ..data import Dataset, data_spec, load_here, open_data
 from ..data.open_data import is_known
 from ..data.preparation import Features, Preparation
 from ..errors import DataError
-from .blueprint import Blueprint
+from .blueprint import Interface
 from .fitting import check_data
 
 
-def data_for(blueprint: Blueprint, text: str, *, download: bool = True) -> Dataset:
+def data_for(blueprint: Interface, text: str, *, download: bool = True) -> Dataset:
     """Return data to measure parts on.
 
     Parameters
     ----------
-    blueprint : Blueprint
+    blueprint : Interface
         That of the parts.
     text : str
         A data set by name, a file or folder, or a function, as `dovetail.data.open_data` takes it. Raw samples are
@@ -33,6 +33,7 @@ def data_for(blueprint: Blueprint, text: str, *, download: bool = True) -> Datas
     Examples
     --------
     >>> from dovetail.nets import NetSpec
+    >>> from dovetail.specialists import Blueprint
     >>> ten = tuple("0123456789")
     >>> data_for(Blueprint(NetSpec.parse("mlp:8"), (1, 8, 8), ten, 5.0), "digits")
     Dataset('digits', 1149/288/360, input_shape=(1, 8, 8), outputs=10)
@@ -43,7 +44,7 @@ def data_for(blueprint: Blueprint, text: str, *, download: bool = True) -> Datas
     return data
 
 
-def inputs_for(blueprint: Blueprint, text: str, *, download: bool = True) -> Dataset:
+def inputs_for(blueprint: Interface, text: str, *, download: bool = True) -> Dataset:
     """Return data whose samples are prepared like those of parts, whatever its classes; see `data_for`."""
     preparation = blueprint.preparation
     on_trunk = isinstance(preparation, Features)
@@ -65,7 +66,7 @@ class _Raw(NamedTuple):
     classes: tuple[str, ...]
 
 
-def _check_prepared(blueprint: Blueprint, data: Dataset) -> None:
+def _check_prepared(blueprint: Interface, data: Dataset) -> None:
     """Refuse samples that look the same to a network and mean something else, which no other check would notice."""
     ours, theirs = (one and one.digest for one in (blueprint.preparation, data.preparation))
     if ours == theirs:

@@ -1,9 +1,10 @@
-"""Files of specialists and composites: one ``.safetensors`` each, with a JSON manifest in its header.
+"""Files of parts: one ``.safetensors`` each, with a JSON manifest in its header.
 
 Tensors that were pruned are stored as ``NUMBER/NAME.values`` and ``NUMBER/NAME.positions``, others as
 ``NUMBER/NAME``, where NUMBER is the specialist's place; the cards of its classes as ``NUMBER/cards/count``,
 ``NUMBER/cards/mean`` and ``NUMBER/cards/variance``, a row for each class; batch-norm statistics of a merged network as
-``merged/NAME``. A composite stores its specialists, so they can still be taken out. Nothing is pickled.
+``merged/NAME``. A composite stores its specialists, so they can still be taken out. What files of sums hold is said in
+`closed_form.files`. Nothing is pickled.
 """
 
 from __future__ import annotations
@@ -29,6 +30,9 @@ from ..nets.own import Build
 from .blueprint import Blueprint, Packed, State
 from .cards import Card
 from .class_sets import ClassSet
+from .closed_form.files import read_sums
+from .closed_form.manifest import is_sums
+from .closed_form.sums import Sums
 from .composite import Composite
 from .manifest import Manifest, read_manifest
 from .settings import TrainingSettings
@@ -40,8 +44,8 @@ Read = TypeVar("Read")
 
 def open_file(
     path: str | Path, *, build: Build | None = None, trust: Collection[str] = ()
-) -> Specialist | Composite:
-    """Read a specialist or composite from its file, as `dovetail.open` does.
+) -> Specialist | Composite | Sums:
+    """Read a specialist, a composite or sums from its file, as `dovetail.open` does.
 
     Parameters
     ----------
@@ -102,6 +106,11 @@ def _explained(path: Path, read: Callable[[Path], Read]) -> Read:
 
 
 def _manifest(path: Path, build: Build | None = None, trust: Collection[str] = ()) -> Manifest:
+    return read_manifest(_text(path), build, trust)
+
+
+def _text(path: Path) -> str:
+    """Return the manifest of a file as text."""
     if path.is_dir():
         raise FileFormatError("it is a folder; name the files in it")
     with safe_open(path, framework="pt") as file:
@@ -111,11 +120,14 @@ def _manifest(path: Path, build: Build | None = None, trust: Collection[str] = (
             "it is a safetensors file without dovetail's manifest; make specialists with train_specialists; weights of "
             "other programs are for dovetail audit and dovetail modules"
         )
-    return read_manifest(text, build, trust)
+    return str(text)
 
 
-def _read(path: Path, build: Build | None, trust: Collection[str]) -> Specialist | Composite:
-    manifest = _manifest(path, build, trust)
+def _read(path: Path, build: Build | None, trust: Collection[str]) -> Specialist | Composite | Sums:
+    text = _text(path)
+    if is_sums(text):
+        return read_sums(path, text)
+    manifest = read_manifest(text, build, trust)
     with safe_open(path, framework="pt") as file:
         tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (a file is no mapping)
     shapes = manifest.blueprint.network().state_dict()

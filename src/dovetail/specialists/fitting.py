@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from ..data.preparation import Features
 from ..data.split import Task
 from ..errors import DataError, MisfitError
-from .blueprint import Blueprint
+from .blueprint import Blueprint, Interface
 from .class_sets import named
 from .manifest import Provenance
 
@@ -139,7 +139,7 @@ class DataFacts(Protocol):
     def fingerprint(self) -> str: ...  # noqa: D102
 
 
-def check_data(blueprint: Blueprint, data: DataFacts) -> None:
+def check_data(blueprint: Interface, data: DataFacts) -> None:
     """Refuse data whose numbers would mean nothing: other classes, or samples of another shape.
 
     Raises
@@ -151,7 +151,7 @@ def check_data(blueprint: Blueprint, data: DataFacts) -> None:
         raise DataError(f"{data.name} has no classes to measure on; choose data with classes")
     if data.classes != blueprint.classes or data.input_shape != blueprint.input_shape:
         raise DataError(
-            f"{data.name} here has other classes or samples of another shape than these specialists were trained for "
+            f"{data.name} here has other classes or samples of another shape than these parts were made for "
             f"({_facts(data.classes, data.input_shape)} and not "
             f"{_facts(blueprint.classes, blueprint.input_shape)}), so they cannot be "
             "measured on it; it needs the options of their training"

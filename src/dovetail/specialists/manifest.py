@@ -7,7 +7,7 @@ import json
 import warnings
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import cast
+from typing import Protocol, cast
 
 from .._version import __version__
 from ..data.preparation import read_preparation
@@ -59,6 +59,16 @@ class Provenance:
     fingerprint: str
     training: dict[str, object] = field(default_factory=dict)
     metrics: dict[str, float] = field(default_factory=dict)
+
+
+class Said(Protocol):
+    """What the file of any part says about it."""
+
+    @property
+    def kind(self) -> str: ...  # noqa: D102
+    @property
+    def digest(self) -> str: ...  # noqa: D102
+    def to_text(self) -> str: ...  # noqa: D102
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,10 @@ from __future__ import annotations
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal, NoReturn, Self
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self
 
 import numpy as np
 import torch
@@ -23,12 +22,12 @@ from ..errors import DataError, DovetailWarning, SpecError, unknown_name
 from ..io.header import KEY
 from ..io.write import write_tensors
 from .answers import Answers, KnownOnly, answers_from, is_decided
-from .blueprint import Blueprint, State
+from .blueprint import Interface, State
 from .cards import MOST_NUMBERS, Card, nearness
 from .class_sets import named
 from .evaluate import Score, check_class_ids, evaluate_all, outputs_of, run_network
 from .export import Export, export
-from .manifest import Manifest
+from .manifest import Said
 from .threshold import (
     BY_CARDS,
     CONFIDENCES,
@@ -43,7 +42,6 @@ from .threshold import (
 )
 
 if TYPE_CHECKING:
-    from .composite import Composite
     from .specialist import Specialist
 
 
@@ -52,9 +50,9 @@ _KINDS = {"table": "rows of a table", "words": "texts", "texts": "texts", "pictu
 
 
 class Part(ABC):
-    """A network with rewarded classes that can be put together with others: a `Specialist` or a `Composite`."""
+    """What knows some classes and can be put together with others: a `Specialist`, a `Composite`, `Sums`."""
 
-    blueprint: Blueprint
+    blueprint: Interface
     threshold: Threshold | None
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
@@ -84,7 +82,7 @@ class Part(ABC):
     @property
     @abstractmethod
     def specialists(self) -> tuple[Specialist, ...]:
-        """The specialists it is made of; of itself, if it is one."""
+        """The specialists it is made of; of itself, if it is one; of none, if it is made of sums."""
 
     @property
     @abstractmethod
@@ -93,7 +91,7 @@ class Part(ABC):
 
     @property
     @abstractmethod
-    def manifest(self) -> Manifest:
+    def manifest(self) -> Said:
         """What its file says about it."""
 
     @property
@@ -110,7 +108,7 @@ class Part(ABC):
         """Return the same part with another threshold."""
 
     @abstractmethod
-    def _of(self, blueprint: Blueprint) -> Self:
+    def _of(self, blueprint: Any) -> Self:
         """Return the same part with another blueprint that describes the same network."""
 
     def with_trunk(self, trunk: FrozenTrunk) -> Self:
@@ -135,7 +133,7 @@ class Part(ABC):
         """
         if not isinstance(self.preparation, Features):
             raise SpecError(f"{self!r} stands on no trunk: it was trained on samples, not on features")
-        return self._of(replace(self.blueprint, preparation=self.preparation.with_trunk(trunk)))
+        return self._of(self.blueprint.prepared_by(self.preparation.with_trunk(trunk)))
 
     def module(
         self, trunk: FrozenTrunk | None = None, *, known_only: bool = False, raw: bool = False
@@ -463,7 +461,7 @@ class Part(ABC):
         return write_tensors(path, apart, {KEY: self.manifest.to_text()})
 
     @abstractmethod
-    def __add__(self, other: object) -> Composite:
+    def __add__(self, other: object) -> Part:
         """Return both together; see `Composite`."""
 
     def __radd__(self, other: object) -> Part:

@@ -127,6 +127,9 @@ def connectivity(
             "merge use incremental_connectivity"
         )
     first, second = ends
+    for part in (first, second):
+        if not part.specialists:
+            raise SpecError(f"{part!r} is not trained, and has no weights to walk along")
     check_fit([*first.specialists, *second.specialists], force=force)
     for part in (first, second):
         if isinstance(part, Composite) and part.method == "logits":
@@ -134,7 +137,7 @@ def connectivity(
                 f"{part!r} is several networks, and has no weights to walk along; compose it by sum"
             )
     check_split(split, "given")
-    place, blueprint = check_device(device), first.blueprint
+    place, blueprint = check_device(device), first.specialists[0].blueprint
     x, y = blueprint.check_inputs(split.x).to(place), split.y.to(place)
     rewarded = one_hot_sets([tuple({*first.rewarded, *second.rewarded})], len(first.classes))[0].to(place)
     t, ours, theirs = path(points)

@@ -50,6 +50,7 @@ class Specialist(Part):
     Composite(3, 8: sum of 2 specialists, mlp:32)
     """
 
+    blueprint: Blueprint
     weights: Mapping[str, Packed]
     provenance: Provenance
     own_cards: tuple[Card, ...]

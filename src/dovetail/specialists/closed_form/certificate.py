@@ -1,0 +1,262 @@
+"""A certificate: that what is left of sums without some classes is what there would be without them, computed anew.
+
+It is a computation, not a promise: the sums of what is left are made once by subtracting, once by adding up what is
+left, and, where there is data, once from its samples; all three are hashed, and so are the solutions. It says as
+plainly what it does not prove.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from ..._version import __version__
+from ...data.dataset import Dataset
+from ...data.preparation import Features, Numbers, Pictures, Texts
+from ...data.split import Split
+from ...errors import FileFormatError, MisfitError
+from ...io.fields import parse, read_as, refuse_newer
+from ...io.write import write_whole
+from ...result import Result
+from ..blueprint import hash_tensors
+from ..class_sets import ClassName, class_id
+from ..fitting import check_data
+from .sums import Sums, sums_of_split
+
+SCHEMA = "dovetail.certificate/1"
+Hash = Annotated[str, Field(pattern="^[0-9a-f]{32}$")]
+Text = Annotated[str, Field(max_length=1000)]
+
+
+class Certificate(BaseModel, Result):
+    """What was computed about sums from which classes were taken out; made by `certify`.
+
+    Attributes
+    ----------
+    dropped, kept : tuple of str
+        The classes that were taken out, and those that are left.
+    samples : dict
+        How many samples are left, by class.
+    basis : str
+        Hash of how features are made.
+    before, subtracted, added : str
+        Hashes of the sums with the classes, of those from which they were subtracted, and of what is left, added up.
+    fresh : str or None
+        Hash of the sums of the samples of the data without the classes, where there is data.
+    solution, fresh_solution : str
+        Hashes of the solution of what is left, after subtracting and from the start.
+    data : str
+        Name and fingerprint of the data.
+    proven, not_proven : tuple of str
+        What follows from this, and what does not, in words.
+
+    Examples
+    --------
+    >>> import dovetail as dt
+    >>> data = dt.load("digits")
+    >>> whole = sum(dt.sums(data, features=100))
+    >>> certificate = certify(whole, ["3"], data)
+    >>> certificate.holds, certificate.subtracted == certificate.fresh
+    (True, True)
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    schema_: Literal["dovetail.certificate/1"] = Field(default="dovetail.certificate/1", alias="schema")
+    dovetail: Text = __version__
+    dropped: tuple[str, ...]
+    kept: tuple[str, ...]
+    samples: dict[str, int]
+    basis: Hash
+    before: Hash
+    subtracted: Hash
+    added: Hash
+    fresh: Hash | None = None
+    solution: Hash
+    fresh_solution: Hash
+    data: Text = ""
+    proven: tuple[Text, ...] = ()
+    not_proven: tuple[Text, ...] = ()
+
+    @property
+    def holds(self) -> bool:
+        """Whether all that was computed of what is left is the same to the bit."""
+        same = {self.subtracted, self.added, self.subtracted if self.fresh is None else self.fresh}
+        return len(same) == 1 and self.solution == self.fresh_solution
+
+    def check(self, part: Sums, data: Dataset | None = None) -> bool:
+        """Return whether a part is what this was computed of, by computing it again.
+
+        Parameters
+        ----------
+        part : Sums
+            What is left, as it was saved.
+        data : Dataset, optional
+            The data, to make its sums from the start once more.
+        """
+        if tuple(part.known) != self.kept or part.blueprint.basis.digest != self.basis:
+            return False
+        again = Sums(part.blueprint, part.contents, tuning=part.tuning)
+        same = again.sums_digest == self.subtracted and solution_digest(again) == self.solution
+        if data is None:
+            return self.holds and same
+        return self.holds and same and _fresh(part, data).sums_digest == self.subtracted
+
+    def to_dict(self) -> dict[str, object]:
+        """Return it as plain values, ready for JSON."""
+        return {**self.model_dump(by_alias=True, mode="json"), "holds": self.holds}
+
+    def save(self, path: str | Path) -> Path:
+        """Write it as JSON."""
+        text = json.dumps(self.to_dict(), indent=2)
+        return write_whole(path, lambda temporary: temporary.write_text(text + "\n", "utf-8"))
+
+    @classmethod
+    def open(cls, path: str | Path) -> Self:
+        """Read one from its file.
+
+        Raises
+        ------
+        FileFormatError
+            When there is none, or it is damaged.
+        """
+        path = Path(path)
+        try:
+            content = parse(path.read_text("utf-8"))
+            if not isinstance(content, dict):
+                raise FileFormatError("it is not a JSON object")
+            refuse_newer(content, SCHEMA)
+            content.pop("holds", None)
+            return read_as(cls, json.dumps(content))
+        except (OSError, UnicodeDecodeError) as error:
+            raise FileFormatError(f"cannot read {path}: {error}") from error
+        except FileFormatError as error:
+            raise FileFormatError(f"{path} is no certificate: {error}") from None
+
+    def __repr__(self) -> str:
+        return f"Certificate({self.finding})"
+
+    __str__ = __repr__
+
+    @property
+    def finding(self) -> str:
+        """What was found, in a sentence."""
+        names = ", ".join(self.dropped)
+        if not self.holds:
+            return f"without {names} the sums are NOT what there would be without it: something was altered"
+        how = "" if self.fresh is None else f", and what {self.data} gives without it"
+        return f"without {names} sums and solution are, to the bit, what the others add up to{how}"
+
+
+def certify(whole: Sums, classes: Sequence[ClassName], data: Dataset | None = None) -> Certificate:
+    """Take classes out of sums, and compute whether what is left is what there would be had they never been there.
+
+    Parameters
+    ----------
+    whole : Sums
+        The sums with the classes.
+    classes : sequence of int or str
+        What to take out, by id or name.
+    data : Dataset, optional
+        The data that all of it was made of: sums of its training samples without the classes are then made from the
+        start. Without it the certificate is only about what the parts hold.
+
+    Raises
+    ------
+    MisfitError
+        When it does not know such a class, or nothing would be left.
+
+    Examples
+    --------
+    >>> import dovetail as dt
+    >>> whole = sum(dt.sums(dt.load("digits"), features=100))
+    >>> certify(whole, [3, 8])
+    Certificate(without 3, 8 sums and solution are, to the bit, what the others add up to)
+    """
+    names = list(dict.fromkeys(whole.classes[class_id(one, whole.classes)] for one in classes))
+    before = whole.sums_digest  # computes the sums with the classes, so that they are subtracted below
+    left = whole.without(*names)
+    again = Sums(left.blueprint, left.contents, tuning=whole.tuning)  # nothing computed is carried over
+    fresh = None if data is None else _fresh(left, data)
+    found = Certificate(
+        dropped=tuple(names),
+        kept=left.known,
+        samples=left.counts,
+        basis=whole.blueprint.basis.digest,
+        before=before,
+        subtracted=left.sums_digest,
+        added=again.sums_digest,
+        fresh=None if fresh is None else fresh.sums_digest,
+        solution=solution_digest(left),
+        fresh_solution=solution_digest(fresh or again),
+        data="" if data is None else f"{data.name} ({data.fingerprint})",
+        not_proven=tuple(_not_proven(names, whole, fresh is not None)),
+    )
+    return found.model_copy(update={"proven": _proven(names, fresh is not None)}) if found.holds else found
+
+
+def solution_digest(part: Sums) -> str:
+    """Return a hash of the solution of sums, and of what scores are divided by."""
+    temperature = json.dumps(part.temperature)
+    order = sorted(range(len(part)), key=list(part.contents).__getitem__)
+    return hash_tensors({f"weights over {temperature}": part.weights[:, order]})
+
+
+def _fresh(left: Sums, data: Dataset) -> Sums:
+    """Return the sums of the training samples of the classes that are left."""
+    check_data(left.blueprint, data)
+    ours, theirs = left.preparation, data.preparation
+    if (ours and ours.digest) != (theirs and theirs.digest):
+        raise MisfitError(f"the samples of {data.name} are prepared in another way than those of {left!r}")
+    wanted = {data.classes.index(name) for name in left.known}
+    keep = [place for place, number in enumerate(data.train.y.tolist()) if number in wanted]
+    rows = Split(data.train.x[keep], data.train.y[keep])
+    made = sums_of_split(left.blueprint, rows)
+    return Sums(left.blueprint, made.contents, tuning=left.tuning)
+
+
+def _proven(names: Sequence[str], fresh: bool) -> tuple[str, ...]:
+    what = ", ".join(names)
+    found = [
+        f"The sums without {what}, made by subtracting, are bit for bit those of the other classes added up: nothing "
+        f"of {what} is left in the sums or in the solution that follows from them.",
+        "On this machine, with this number of threads, the solution of both is the same to the last bit.",
+    ]
+    if fresh:
+        found[0] = found[0].replace("added up:", "added up, and those of the data's samples without it:")
+    return tuple(found)
+
+
+def _not_proven(names: Sequence[str], whole: Sums, fresh: bool) -> list[str]:
+    what, preparation, tuned = ", ".join(names), whole.preparation, whole.tuning.chosen_on
+    found = []
+    if isinstance(preparation, Features):
+        found.append(
+            f"That the trunk ({preparation.trunk}) never saw {what}: it was trained before, on data of its own."
+        )
+        if preparation.shift != (0.0,) or preparation.scale != (1.0,):
+            found.append(
+                f"That inputs know nothing of {what}: features are scaled by the mean and variance of all training "
+                "samples, its own among them. With trunk.features(data, scale=False) they are left as they are."
+            )
+        preparation = preparation.before
+    plain = preparation is None or isinstance(preparation, Pictures | Texts)
+    if not plain and not (isinstance(preparation, Numbers) and preparation.scale == (1.0,)):
+        found.append(
+            f"That inputs know nothing of {what}: how raw samples are prepared (scales, categories, words) was found "
+            "on all training samples, its own among them."
+        )
+    if tuned:
+        found.append(
+            f"That regularisation and temperature know nothing of {what}: these two numbers were chosen by {tuned}, "
+            "and stay. tuned() chooses them anew."
+        )
+    if not fresh:
+        found.append("That the parts hold what their owners say: no data was given to make the sums of anew.")
+    found.append(f"That no copy of the samples of {what}, or of its part, is kept elsewhere.")
+    found.append(f"That the name is gone: {what} stays in the class list.")
+    return found

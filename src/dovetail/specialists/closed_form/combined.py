@@ -1,0 +1,265 @@
+"""A combination: parts of any kind that answer together, by the sum of their logits as validation weighs them.
+
+Sums and specialists err in other places. What each counts is chosen on validation samples by their log loss, and each
+alone is among the choices: where the other kind does not help, it gets nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Literal, Self
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
+
+from ...data.split import Split
+from ...errors import DataError, DovetailError, MisfitError
+from ..blueprint import Interface, State
+from ..composite import add_parts
+from ..evaluate import check_class_ids, outputs_of
+from ..manifest import Said
+from ..part import Part, checked_layout
+from ..specialist import Specialist
+from ..threshold import Threshold
+from .sums import Sums, add_sums
+
+_ROUNDS = 200
+
+
+class Combined(Part):
+    """Parts that answer together; made by `combine`.
+
+    Attributes
+    ----------
+    parts : tuple of Part
+        What it is made of.
+    weights : tuple of float
+        What the logits of each count, 0 or more.
+    losses : tuple of float
+        The log loss on the validation samples: of each part alone at its best temperature, and last of all together.
+    threshold : Threshold or None
+        How sure it must be to answer; see `with_threshold`.
+
+    Examples
+    --------
+    >>> import dovetail as dt
+    >>> data = dt.load("digits")
+    >>> nets = dt.train_specialists(data, "mlp:100", slots=True, epochs=5, progress=False)
+    >>> both = combine([dt.compose(nets), dt.compose(dt.sums(data, features=300))], data.val)
+    >>> both.losses[-1] <= min(both.losses)
+    True
+    """
+
+    blueprint: Interface
+    parts: tuple[Part, ...]
+    weights: tuple[float, ...]
+    losses: tuple[float, ...]
+
+    def __init__(
+        self,
+        parts: Iterable[Part],
+        weights: Sequence[float],
+        losses: Sequence[float] = (),
+        threshold: Threshold | None = None,
+    ) -> None:
+        given = tuple(parts)
+        vars(self).update(
+            blueprint=given[0].blueprint,
+            parts=given,
+            weights=tuple(float(weight) for weight in weights),
+            losses=tuple(losses),
+            threshold=threshold,
+        )
+
+    def _with(self, threshold: Threshold | None) -> Self:
+        return type(self)(self.parts, self.weights, self.losses, threshold)
+
+    def _of(self, blueprint: Interface) -> Self:
+        preparation = blueprint.preparation
+        assert preparation is not None
+        parts = [part._of(part.blueprint.prepared_by(preparation)) for part in self.parts]
+        return type(self)(parts, self.weights, self.losses, self.threshold)
+
+    def without_cards(self) -> Self:
+        """Return the same parts without cards."""
+        threshold = self._threshold_without_cards()
+        return type(self)([part.without_cards() for part in self.parts], self.weights, self.losses, threshold)
+
+    @property
+    def specialists(self) -> tuple[Specialist, ...]:
+        """None that could be taken out: see ``parts``."""
+        return ()
+
+    @property
+    def rewarded(self) -> tuple[int, ...]:
+        """Ids of the classes it recognises: those that all its parts do."""
+        return self.parts[0].rewarded
+
+    @property
+    def digest(self) -> str:
+        """Hash of the parts and their weights."""
+        what = json.dumps([[part.digest for part in self.parts], self.weights])
+        return hashlib.sha256(what.encode()).hexdigest()[:32]
+
+    @property
+    def manifest(self) -> Said:
+        """Nothing: there are no files of combinations."""
+        raise DovetailError(_NO_FILE)
+
+    def save(self, path: str | Path) -> Path:
+        """Refuse: save the parts, and combine them again."""
+        raise DovetailError(_NO_FILE)
+
+    def _network(self) -> nn.Module:
+        return CombinedNetwork([part.module() for part in self.parts], self.weights)
+
+    def state_dict(self, *, layout: Literal["dense", "sparse"] = "dense") -> State:
+        """Return the tensors of its network by name."""
+        checked_layout(layout)
+        return dict(self._network().state_dict())
+
+    def __repr__(self) -> str:
+        shown = " + ".join(
+            f"{weight:.2f} × {type(part).__name__}"
+            for part, weight in zip(self.parts, self.weights, strict=True)
+        )
+        return f"Combined({self.knows}: {shown})"
+
+    def __add__(self, other: object) -> Part:
+        if not isinstance(other, Part):
+            return NotImplemented
+        raise MisfitError(
+            f"{self!r} was weighed on validation samples as it is; combine its parts and {other!r} anew"
+        )
+
+
+_NO_FILE = (
+    "a combination has no file of its own; save its parts (combined.parts), and combine them again on the same "
+    "validation samples"
+)
+
+
+class CombinedNetwork(nn.Module):
+    """Networks whose logits are weighed and added."""
+
+    def __init__(self, networks: Iterable[nn.Module], weights: Sequence[float]) -> None:
+        super().__init__()
+        self.networks = nn.ModuleList(networks)
+        self.weights = tuple(weights)
+        self.eval()
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return the weighed sum of logits."""
+        logits = [weight * network(x) for weight, network in zip(self.weights, self.networks, strict=True)]
+        return torch.stack(logits).sum(0)
+
+
+def combine(parts: Iterable[Part], split: Split, *, device: torch.device | str | None = None) -> Combined:
+    """Put parts of any kind together, sums and composites, by what they say on validation samples.
+
+    What the logits of each count is what gives the smallest log loss there; each part alone at its best temperature is
+    among the choices, so on these samples all together are at least as good as the best of them.
+
+    Parameters
+    ----------
+    parts : iterable of Part
+        Of both kinds, or several combinations and composites of the same classes and inputs. Specialists among them
+        are added first, and so are sums: ``combine([*team, *sums], data.val)``.
+    split : Split
+        Validation samples with class ids; only those of classes that they know count.
+    device : str or torch.device, optional
+        Where to compute; the first GPU if there is one.
+
+    Examples
+    --------
+    >>> import dovetail as dt
+    >>> data = dt.load("digits")
+    >>> nets = dt.train_specialists(data, "mlp:100", slots=True, epochs=5, progress=False)
+    >>> combine([dt.compose(nets), dt.compose(dt.sums(data, features=300))], data.val).known[:3]
+    ('0', '1', '2')
+    """
+    given = _by_kind(list(parts))
+    _check(given)
+    check_class_ids(given[0], split)
+    ids = list(given[0].rewarded)
+    place = torch.full((len(given[0].classes),), -1)
+    place[ids] = torch.arange(len(ids))
+    target = place[split.y.cpu()]
+    known = target >= 0
+    if not bool(known.any()):
+        raise DataError("the split has no samples of the classes that these parts know")
+    x = split.x[known.to(split.x.device)]
+    logits = outputs_of(given, x, device=device).cpu()[:, :, ids].double()
+    weights, losses = weighed(logits, target[known])
+    return Combined(given, weights, losses)
+
+
+def weighed(logits: Tensor, target: Tensor) -> tuple[list[float], list[float]]:
+    """Return what parts count, and the log loss of each alone at its best temperature and of all together.
+
+    Parameters
+    ----------
+    logits : Tensor
+        ``[parts, samples, classes]``.
+    target : Tensor
+        Classes of the samples.
+    """
+
+    def loss(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        chosen = torch.tensor(weights, requires_grad=True)
+        value = cross_entropy(torch.einsum("p,pnc->nc", chosen, logits), target)
+        (slope,) = torch.autograd.grad(value, chosen)
+        return float(value.detach()), slope.numpy()
+
+    count = len(logits)
+    bounds = [(0.0, None)] * count  # the loss is convex, so a local minimum is the minimum
+    best: list[tuple[float, list[float]]] = []
+    for alone in range(count):
+        only = [(0.0, None) if part == alone else (0.0, 0.0) for part in range(count)]
+        found = minimize(loss, np.eye(count)[alone], jac=True, bounds=only, options={"maxiter": _ROUNDS})
+        best.append((float(found.fun), found.x.tolist()))
+    start = np.array(min(best)[1])
+    found = minimize(loss, start, jac=True, bounds=bounds, options={"maxiter": _ROUNDS})
+    together = min((float(found.fun), found.x.tolist()), min(best))
+    return together[1], [value for value, _ in best] + [together[0]]
+
+
+def _by_kind(parts: list[Part]) -> list[Part]:
+    """Return parts with single specialists added up, and sums too."""
+    kinds: tuple[list[Part], list[Part]] = ([], [])
+    for part in parts:
+        if isinstance(part, Specialist | Sums):
+            kinds[isinstance(part, Sums)].append(part)
+    specialists, sums = kinds
+    others = [part for part in parts if not isinstance(part, Specialist | Sums)]
+    added: list[Part] = [add_parts(specialists)] if specialists else []
+    return others + added + ([add_sums(sums)] if sums else [])
+
+
+def _check(parts: Sequence[Part]) -> None:
+    if len(parts) < 2:
+        raise MisfitError("combine takes parts of both kinds, specialists and sums, or several composites")
+    first = parts[0]
+    for other in parts[1:]:
+        mine, theirs = first.blueprint, other.blueprint
+        for what, a, b in (
+            ("class lists", mine.classes, theirs.classes),
+            ("known classes", first.known, other.known),
+            ("input shapes", mine.input_shape, theirs.input_shape),
+            ("preparations of raw samples", _digest(first), _digest(other)),
+        ):
+            if a != b:
+                raise MisfitError(
+                    f"{first!r} and {other!r} have different {what}, so they cannot answer together"
+                )
+
+
+def _digest(part: Part) -> str | None:
+    return None if part.preparation is None else part.preparation.digest

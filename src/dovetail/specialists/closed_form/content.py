@@ -1,0 +1,220 @@
+"""The content of one class in sums: its samples as whole numbers, or nothing but their moments.
+
+Both give the same sums. Samples are kept where they are smaller; then a single one can be proven to be among them and
+taken out. Moments hold no sample, and take one out by subtracting what it had added.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ...errors import MisfitError
+from .basis import LARGEST_FEATURE, Basis
+from .exact import check_count, first_moment, packed, second_moment, unpacked
+
+Keep = Literal["smaller", "samples", "moments"]
+"""What a part holds of its samples."""
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """Samples of a class as whole numbers, in an order of their own: equal samples, equal content.
+
+    Attributes
+    ----------
+    numbers : Tensor
+        int16 ``[samples, width]``, rows sorted.
+    """
+
+    numbers: Tensor
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return len(self.numbers)
+
+    @cached_property
+    def digest(self) -> str:
+        """Hash of all of them."""
+        return hashlib.sha256(b"samples" + self.numbers.numpy().tobytes()).hexdigest()[:32]
+
+    def minus(self, gone: Samples) -> Samples | None:
+        """Return what is left without some of them; None where nothing is.
+
+        Raises
+        ------
+        MisfitError
+            When one of them is not there, or not as often.
+        """
+        left = Counter(_rows(self.numbers))
+        left.subtract(_rows(gone.numbers))
+        missing = -sum(count for count in left.values() if count < 0)
+        if missing:
+            raise MisfitError(f"{missing:,} of these {gone.count:,} samples are not in the sums")
+        rows = sorted(left.elements())
+        return Samples(_tensor(rows, self.numbers.shape[1])) if rows else None
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """The moments of the samples of a class: how many, the sum of their features, and of the outer products of these.
+
+    Attributes
+    ----------
+    count : int
+        How many samples there are.
+    first : Tensor
+        int64 ``[size]``.
+    second : Tensor
+        The upper half of a symmetric matrix, int32 or int64 ``[size (size + 1) / 2]``.
+    """
+
+    count: int
+    first: Tensor
+    second: Tensor
+
+    @cached_property
+    def digest(self) -> str:
+        """Hash of all of it."""
+        what = hashlib.sha256(f"moments {self.count}".encode())
+        for tensor in (self.first, self.second):
+            what.update(tensor.long().numpy().tobytes())
+        return what.hexdigest()[:32]
+
+    def plus(self, other: Moments, sign: int = 1) -> Moments | None:
+        """Return the moments of both together, or with ``sign=-1`` of what is left; None where nothing is.
+
+        Raises
+        ------
+        MisfitError
+            When what is left are the moments of nothing: more was taken out than there was.
+        """
+        count = self.count + sign * other.count
+        check_count(count)
+        first = self.first + sign * other.first
+        second = self.second.long() + sign * other.second.long()
+        nothing_left = count == 0 and not bool(first.any()) and not bool(second.any())
+        if nothing_left:
+            return None
+        size = len(first)
+        diagonal = second[_diagonal(size)]
+        # A sum of squares is at least the square of the sum over the count, and at most so many of the largest.
+        least = first.double().square() / max(count, 1) * (1 - 1e-12)
+        if count < 1 or bool((diagonal < least).any()) or bool((diagonal > count * LARGEST_FEATURE**2).any()):
+            raise MisfitError(f"these {other.count:,} samples are not in the sums")
+        return Moments(count, first, _narrowed(second))
+
+
+Content = Samples | Moments
+
+
+def content_of(numbers: Tensor, basis: Basis, keep: Keep = "smaller") -> Content:
+    """Return the content of a class.
+
+    Parameters
+    ----------
+    numbers : Tensor
+        What `Basis.numbers` gives, at least one row.
+    basis : Basis
+        Of which basis the sums are.
+    keep : {"smaller", "samples", "moments"}
+        What to hold; by default what takes less space.
+
+    Examples
+    --------
+    >>> basis = Basis(inputs=2, features=3)
+    >>> numbers = basis.numbers(torch.rand(20, 2))
+    >>> type(content_of(numbers, basis)).__name__, type(content_of(numbers[:2], basis)).__name__
+    ('Moments', 'Samples')
+    """
+    samples = Samples(_tensor(sorted(_rows(numbers)), numbers.shape[1]))
+    bytes_of_moments = 4 * basis.size * (basis.size + 1) // 2 + 8 * basis.size
+    if keep == "samples" or (keep == "smaller" and 2 * numbers.numel() <= bytes_of_moments):
+        return samples
+    return moments_of(samples, basis)
+
+
+def moments_of(content: Content, basis: Basis) -> Moments:
+    """Return the moments of a class."""
+    if isinstance(content, Moments):
+        return content
+    features = basis.features_of(content.numbers)
+    return Moments(content.count, first_moment(features).long(), packed(second_moment(features)))
+
+
+def joined(contents: Sequence[Content], basis: Basis) -> Content:
+    """Return the content of the samples of several together, in whatever order."""
+    if len(contents) == 1:
+        return contents[0]
+    if all(isinstance(content, Samples) for content in contents):
+        rows = [row for content in contents for row in _rows(content.numbers)]  # type: ignore[union-attr]
+        return Samples(_tensor(sorted(rows), basis.width))
+    total, *others = (moments_of(content, basis) for content in contents)
+    for other in others:
+        both = total.plus(other)
+        assert both is not None
+        total = both
+    return total
+
+
+def without(content: Content, gone: Content, basis: Basis) -> Content | None:
+    """Return what is left of a class without some of its samples; None where nothing is."""
+    if isinstance(content, Samples) and isinstance(gone, Samples):
+        return content.minus(gone)
+    return moments_of(content, basis).plus(moments_of(gone, basis), sign=-1)
+
+
+def total_second(contents: Sequence[Content], basis: Basis) -> Tensor:
+    """Return the second moment of several classes together, float64 ``[size, size]`` of whole numbers."""
+    numbers = [content.numbers for content in contents if isinstance(content, Samples)]
+    total = torch.zeros(basis.size, basis.size, dtype=torch.float64)
+    if numbers:
+        # Together, so that products are of as many samples as can be.
+        for some in torch.cat(numbers).split(_AT_ONCE):
+            total += second_moment(basis.features_of(some))
+    for content in contents:
+        if isinstance(content, Moments):
+            total += unpacked(content.second, basis.size)
+    check_count(sum(content.count for content in contents))
+    return total
+
+
+def first_of(contents: Sequence[Content], basis: Basis) -> Tensor:
+    """Return the sum of the features of each class, float64 ``[size, classes]`` of whole numbers."""
+    columns = [
+        first_moment(basis.features_of(content.numbers))
+        if isinstance(content, Samples)
+        else content.first.double()
+        for content in contents
+    ]
+    return torch.stack(columns, 1)
+
+
+_AT_ONCE = 8192
+
+
+def _rows(numbers: Tensor) -> list[bytes]:
+    return [row.tobytes() for row in numbers.contiguous().numpy()]
+
+
+def _tensor(rows: list[bytes], width: int) -> Tensor:
+    return torch.from_numpy(np.frombuffer(b"".join(rows), dtype=np.int16).reshape(-1, width).copy())
+
+
+def _diagonal(size: int) -> Tensor:
+    """Return where the diagonal stands in the upper half of a matrix, row by row."""
+    row = torch.arange(size)
+    return row * size - row * (row - 1) // 2
+
+
+def _narrowed(second: Tensor) -> Tensor:
+    return second.int() if not len(second) or int(second.abs().max()) < 2**31 else second

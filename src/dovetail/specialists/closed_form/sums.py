@@ -1,0 +1,491 @@
+"""Sums: a part that is only sums over the samples of its own classes. Adding all gives ridge regression.
+
+Nothing in it comes from samples of other classes, and sums of whole numbers are exact, so a class, a contributor or a
+sample that is taken out leaves, bit for bit, what there would be had it never been there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from types import MappingProxyType
+from typing import Literal, Self
+
+import torch
+from torch import Tensor, nn
+
+from ...data.split import Split
+from ...errors import DataError, MisfitError, SpecError
+from ...io.header import KEY
+from ...io.write import write_tensors
+from ..blueprint import State, hash_tensors
+from ..class_sets import ClassName, class_id
+from ..evaluate import check_class_ids
+from ..part import Part, checked_layout
+from ..specialist import Specialist
+from ..threshold import Threshold
+from .blueprint import SumsBlueprint, joined_classes
+from .content import (
+    Content,
+    Keep,
+    Samples,
+    content_of,
+    first_of,
+    joined,
+    moments_of,
+    total_second,
+    without,
+)
+from .manifest import SumsManifest
+from .network import SumsNetwork
+from .ridge import solution
+from .tuning import USUAL, Tuning, tuned_by_leaving_out, tuned_on
+
+
+class Sums(Part):
+    """Sums of the random features of some classes' samples; made by `sums`, or opened from a file.
+
+    Of one class or of many, it is the same kind of thing: ``+`` adds samples, ``-`` takes them out again, of other
+    classes or of the same. In whatever order that is done, what holds the same samples is the same to the bit.
+
+    Attributes
+    ----------
+    blueprint : SumsBlueprint
+        The basis of the features, the class list, and how samples are prepared.
+    contents : read-only mapping of str to Samples or Moments
+        What it holds of each class that it knows, by name.
+    tuning : Tuning
+        Regularisation and temperature.
+    threshold : Threshold or None
+        How sure it must be to answer; see `with_threshold`.
+
+    Examples
+    --------
+    >>> import dovetail as dt
+    >>> data = dt.load("digits")
+    >>> team = dt.sums(data, features=300)
+    >>> whole = sum(team)
+    >>> whole
+    Sums(0, 1, 2, 3, 4, 5, 6, 7, 8, 9: 1,149 samples, 300 random features, seed 0)
+    >>> whole.evaluate(data.test).rewarded_accuracy > 0.9
+    True
+    >>> whole - team[3] == sum(team[:3]) + sum(team[4:])
+    True
+    """
+
+    blueprint: SumsBlueprint
+    contents: Mapping[str, Content]
+    tuning: Tuning
+    _given_tuning: Tuning | None
+
+    def __init__(
+        self,
+        blueprint: SumsBlueprint,
+        contents: Mapping[str, Content],
+        *,
+        tuning: Tuning | None = None,
+        threshold: Threshold | None = None,
+    ) -> None:
+        if not contents:
+            raise MisfitError("sums of nothing; give at least one sample")
+        known = [name for name in blueprint.classes if name in contents]
+        if len(known) < len(contents):
+            raise MisfitError("sums of a class that is not in their class list")
+        vars(self).update(
+            blueprint=blueprint,
+            contents=MappingProxyType({name: contents[name] for name in known}),
+            tuning=tuning or USUAL,
+            _given_tuning=tuning,
+            threshold=threshold,
+        )
+
+    def _with(self, threshold: Threshold | None) -> Self:
+        return self._keeping(
+            type(self)(self.blueprint, self.contents, tuning=self._given_tuning, threshold=threshold)
+        )
+
+    def _of(self, blueprint: SumsBlueprint) -> Self:
+        return self._keeping(
+            type(self)(blueprint, self.contents, tuning=self._given_tuning, threshold=self.threshold)
+        )
+
+    def _keeping(self, other: Self) -> Self:
+        """Return another part of the same samples, with the sums that are computed already."""
+        vars(other).update({name: vars(self)[name] for name in ("_second", "_first") if name in vars(self)})
+        return other
+
+    def without_cards(self) -> Self:
+        """Return the same part: it has no cards."""
+        return self
+
+    @property
+    def specialists(self) -> tuple[Specialist, ...]:
+        """None: it is made of sums."""
+        return ()
+
+    @property
+    def rewarded(self) -> tuple[int, ...]:
+        """Ids of the classes it recognises."""
+        return tuple(number for number, name in enumerate(self.classes) if name in self.contents)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many samples it holds the sums of, by class."""
+        return {name: content.count for name, content in self.contents.items()}
+
+    @property
+    def samples(self) -> int:
+        """How many samples it holds the sums of."""
+        return sum(self.counts.values())
+
+    @property
+    def temperature(self) -> float:
+        """What scores are divided by."""
+        return self.tuning.temperature
+
+    def __len__(self) -> int:
+        return len(self.contents)
+
+    def __iter__(self) -> Iterator[Sums]:
+        """Yield a part for each class."""
+        for name, content in self.contents.items():
+            yield type(self)(self.blueprint, {name: content}, tuning=self._given_tuning)
+
+    def __repr__(self) -> str:
+        return f"Sums({self.knows}: {self.samples:,} samples, {self.blueprint.basis})"
+
+    @cached_property
+    def digest(self) -> str:
+        """Hash of everything that it holds."""
+        held = {name: content.digest for name, content in self.contents.items()}
+        what = [self.blueprint.text, self.classes, held, self.tuning.model_dump()]
+        return hashlib.sha256(json.dumps(what).encode()).hexdigest()[:32]
+
+    @property
+    def manifest(self) -> SumsManifest:
+        """What its file says about it."""
+        return SumsManifest(
+            self.blueprint,
+            {
+                name: ("samples" if isinstance(content, Samples) else "moments", content.count)
+                for name, content in self.contents.items()
+            },
+            self._given_tuning,
+            self.digest,
+            self.threshold,
+        )
+
+    @cached_property
+    def _second(self) -> Tensor:
+        return total_second(list(self.contents.values()), self.blueprint.basis)
+
+    @cached_property
+    def _first(self) -> Tensor:
+        return first_of(list(self.contents.values()), self.blueprint.basis)
+
+    @property
+    def second_moment(self) -> Tensor:
+        """The sum of the outer products of all features, whole numbers in float64 ``[size, size]``."""
+        return self._second.clone()
+
+    @property
+    def first_moments(self) -> Tensor:
+        """The sum of the features of each class that it knows, whole numbers in float64 ``[size, known]``."""
+        return self._first.clone()
+
+    @cached_property
+    def sums_digest(self) -> str:
+        """Hash of the sums alone: of the names of classes, how many samples they have, and both moments."""
+        counts = json.dumps(self.counts, sort_keys=True)
+        order = sorted(range(len(self)), key=list(self.contents).__getitem__)
+        moments = {"first": self._first[:, order], "second": self._second}
+        return hashlib.sha256((counts + hash_tensors(moments)).encode()).hexdigest()[:32]
+
+    @cached_property
+    def weights(self) -> Tensor:
+        """The solution: what features count for each class that it knows, float64 ``[size, known]``."""
+        return solution(self._second, self._first, self.tuning.ridge)
+
+    def _network(self) -> nn.Module:
+        return SumsNetwork(
+            self.blueprint.basis.layer(),
+            self._all_outputs(self.weights).T.float().contiguous(),
+            self.temperature,
+        )
+
+    def _all_outputs(self, weights: Tensor) -> Tensor:
+        """Return weights with columns of zeros for classes that it does not know."""
+        found = weights.new_zeros(len(weights), len(self.classes))
+        found[:, list(self.rewarded)] = weights
+        return found
+
+    def state_dict(self, *, layout: Literal["dense", "sparse"] = "dense") -> State:
+        """Return the tensors of its network by name."""
+        checked_layout(layout)
+        return dict(self._network().state_dict())
+
+    def with_tuning(self, *, ridge: float | None = None, temperature: float | None = None) -> Self:
+        """Return the same sums, solved with another regularisation or temperature.
+
+        Parameters
+        ----------
+        ridge : float, optional
+            What is added to the diagonal of the second moment, for features in units of 1; 3 unless it was chosen.
+        temperature : float, optional
+            What scores are divided by; .07 unless it was chosen.
+        """
+        wanted = {"ridge": ridge, "temperature": temperature}
+        given = {name: value for name, value in wanted.items() if value is not None}
+        try:
+            tuning = Tuning(**{**self.tuning.model_dump(exclude={"chosen_on"}), **given})
+        except ValueError as error:
+            raise DataError(f"no such tuning: {given} ({str(error).splitlines()[2].strip():.80})") from None
+        return self._keeping(type(self)(self.blueprint, self.contents, tuning=tuning))
+
+    def tuned(self, split: Split | None = None) -> Self:
+        """Return the same sums with the regularisation of the fewest errors, and a temperature that fits.
+
+        A function of the samples: what a class was taken out of, tuned anew, is what never had the class, tuned. Left
+        as it is after that, the tuning is two numbers that the class had a say in.
+
+        Parameters
+        ----------
+        split : Split, optional
+            Validation samples with class ids. Without them every sample is judged by what there would be without it
+            (leave one out), in closed form; that needs the samples, so sums that hold only moments need a split.
+
+        Examples
+        --------
+        >>> import dovetail as dt
+        >>> data = dt.load("digits")
+        >>> whole = sum(dt.sums(data, features=300)).tuned()
+        >>> whole.tuning.chosen_on
+        'leave one out of 1,149'
+        """
+        if split is None:
+            tuning = tuned_by_leaving_out(self.blueprint.basis, self._samples(), self._second, self._first)
+        else:
+            tuning = tuned_on(self.blueprint.basis, self._of_known(split), self._second, self._first)
+        return self._keeping(type(self)(self.blueprint, self.contents, tuning=tuning))
+
+    def _samples(self) -> list[Samples]:
+        held = [content for content in self.contents.values() if isinstance(content, Samples)]
+        if len(held) < len(self):
+            raise DataError(
+                f"{self!r} holds the moments of classes, not their samples, so none can be left out; give validation "
+                "samples: tuned(data.val)"
+            )
+        return held
+
+    def _of_known(self, split: Split) -> Split:
+        """Return the samples of a split that are of classes that it knows, with their places among these as ids."""
+        check_class_ids(self, split)
+        place = torch.full((len(self.classes),), -1)
+        place[list(self.rewarded)] = torch.arange(len(self))
+        ids = place[split.y.cpu()]
+        known = ids >= 0
+        if not bool(known.any()):
+            raise DataError(f"the split has no samples of the classes that {self!r} knows")
+        return Split(self.blueprint.check_inputs(split.x).cpu()[known], ids[known])
+
+    def __add__(self, other: object) -> Part:
+        return add_sums([self, other]) if isinstance(other, Part) else NotImplemented
+
+    def __sub__(self, other: object) -> Sums:
+        if not isinstance(other, Part):
+            return NotImplemented
+        if not isinstance(other, Sums):
+            raise MisfitError(f"{other!r} is not in {self!r}, which is made of sums alone")
+        check_same_basis([self, other])
+        missing = [name for name in other.contents if name not in self.contents]
+        if missing:
+            raise MisfitError(f"{self!r} has no class {missing[0]}, so it cannot be taken out")
+        return self._less(other.contents)
+
+    def _less(self, gone: Mapping[str, Content]) -> Self:
+        """Return what is left without some samples of some classes."""
+        basis, left = self.blueprint.basis, dict(self.contents)
+        for name, content in gone.items():
+            rest = without(left.pop(name), content, basis)
+            if rest is not None:
+                left[name] = rest
+        if not left:
+            raise MisfitError(f"nothing is left of {self!r} without these samples")
+        found = type(self)(self.blueprint, left, tuning=self._given_tuning)
+        if "_second" in vars(self):  # whole numbers: what is subtracted is what was added, to the bit
+            vars(found)["_second"] = self._second - total_second(list(gone.values()), basis)
+        if "_first" in vars(self) and len(left) == len(self) - len(gone):
+            stay = [place for place, name in enumerate(self.contents) if name in left]
+            vars(found)["_first"] = self._first[:, stay]
+        return found
+
+    def without(self, *classes: ClassName) -> Self:
+        """Return the sums without some classes, given by id or name: what there would be had they never been there.
+
+        Raises
+        ------
+        MisfitError
+            When it does not know such a class, or nothing would be left.
+        """
+        names = [self.classes[class_id(one, self.classes)] for one in classes]
+        for name in names:
+            if name not in self.contents:
+                raise MisfitError(f"no sums of {self!r} are of class {name}")
+        return self._less({name: self.contents[name] for name in dict.fromkeys(names)})
+
+    def of_class(self, name: ClassName) -> Sums:
+        """Return the sums of one class, given by id or name."""
+        known = self.classes[class_id(name, self.classes)]
+        if known not in self.contents:
+            raise MisfitError(f"no sums of {self!r} are of class {known}")
+        return type(self)(self.blueprint, {known: self.contents[known]}, tuning=self._given_tuning)
+
+    def minus(self, samples: Split) -> Sums:
+        """Return the sums without some samples, which are proven to be in them where it holds samples.
+
+        Parameters
+        ----------
+        samples : Split
+            Samples with class ids, as they were when they were added.
+
+        Raises
+        ------
+        MisfitError
+            When they are not in the sums. Of moments only what is impossible can be told: nobody can tell whether a
+            sample is in them, so take out what was added.
+
+        Examples
+        --------
+        >>> import dovetail as dt
+        >>> data = dt.load("digits")
+        >>> three = dt.sums(data, [3], features=300)[0]
+        >>> some = data.train.where(data.train.y == 3)
+        >>> three.minus(some.where(torch.arange(5))).counts
+        {'3': 112}
+        """
+        return self - sums_of_split(self.blueprint, samples, keep="samples")
+
+    def with_moments(self) -> Self:
+        """Return the same sums with nothing of its samples but their moments, so that its file holds no sample."""
+        basis = self.blueprint.basis
+        contents = {name: moments_of(content, basis) for name, content in self.contents.items()}
+        return self._keeping(
+            type(self)(self.blueprint, contents, tuning=self._given_tuning, threshold=self.threshold)
+        )
+
+    def save(self, path: str | Path) -> Path:
+        """Write it to one ``.safetensors`` file; an existing file is replaced only when all is written."""
+        tensors: State = {}
+        for number, content in enumerate(self.contents.values()):
+            if isinstance(content, Samples):
+                tensors[f"{number}/samples"] = content.numbers
+            else:
+                tensors |= {f"{number}/first": content.first, f"{number}/second": content.second}
+        return write_tensors(path, tensors, {KEY: self.manifest.to_text()})
+
+    # A solution takes far more memory than what it follows from.
+    def __getstate__(self) -> dict[str, object]:
+        computed = ("_second", "_first", "weights")
+        return {name: value for name, value in super().__getstate__().items() if name not in computed}
+
+
+def sums_of_split(blueprint: SumsBlueprint, split: Split, *, keep: Keep = "smaller") -> Sums:
+    """Return the sums of all samples of a split."""
+    if split.y.is_floating_point() or split.y.dim() != 1 or len(split.y) != len(split.x):
+        raise DataError("sums are of samples with class ids, one per sample; this split has other targets")
+    numbers = blueprint.basis.numbers(blueprint.check_inputs(split.x))
+    ids = split.y.cpu()
+    low, high = (int(extreme) for extreme in ids.aminmax())
+    if low < 0 or high >= len(blueprint.classes):
+        raise DataError(f"class ids {low} to {high}, and there are {len(blueprint.classes)} classes")
+    contents = {
+        blueprint.classes[number]: content_of(numbers[ids == number], blueprint.basis, keep)
+        for number in ids.unique().tolist()
+    }
+    return Sums(blueprint, contents)
+
+
+def add_sums(parts: Iterable[Part]) -> Sums:
+    """Return the sums of all samples of several parts; their class lists are joined by name.
+
+    Raises
+    ------
+    MisfitError
+        When some are no sums, or are of another basis or other inputs, or were tuned differently.
+    """
+    given = list(parts)
+    for part in given:
+        if not isinstance(part, Sums):
+            raise MisfitError(
+                f"{part!r} is not made of sums, and cannot be added to such; dovetail.combine([...], data.val) puts "
+                "both kinds together"
+            )
+    found: list[Sums] = [part for part in given if isinstance(part, Sums)]
+    check_same_basis(found)
+    tunings = list(dict.fromkeys(part._given_tuning for part in found if part._given_tuning is not None))
+    if len(tunings) > 1:
+        raise MisfitError(
+            f"these sums were tuned differently (ridge {tunings[0].ridge:g}, temperature {tunings[0].temperature:.3g}; "
+            f"ridge {tunings[1].ridge:g}, temperature {tunings[1].temperature:.3g}); give them the same with "
+            "with_tuning(ridge=..., temperature=...), and tune their sum"
+        )
+    basis = found[0].blueprint.basis
+    by_class: dict[str, list[Content]] = {}
+    for part in found:
+        for name, content in part.contents.items():
+            by_class.setdefault(name, []).append(content)
+    classes = joined_classes([part.classes for part in found])
+    blueprint = SumsBlueprint(basis, found[0].blueprint.input_shape, classes, found[0].preparation)
+    contents = {name: joined(several, basis) for name, several in by_class.items()}
+    whole = Sums(blueprint, contents, tuning=tunings[0] if tunings else None)
+    computed = [part._second for part in found if "_second" in vars(part)]
+    if computed:  # a class that comes to many costs what it holds itself
+        others = [c for part in found if "_second" not in vars(part) for c in part.contents.values()]
+        vars(whole)["_second"] = sum(computed[1:], start=total_second(others, basis) + computed[0])
+    return whole
+
+
+def add_if_sums(parts: Iterable[Part] | Part, *, plain: bool) -> Sums | None:
+    """Return the sum of parts if they are sums; None if they are specialists.
+
+    Parameters
+    ----------
+    parts : iterable of Part, or a part
+        What to add.
+    plain : bool
+        Whether they are to be added, rather than put together in a way that is for specialists.
+    """
+    given = [parts] if isinstance(parts, Part) else parts
+    if not isinstance(given, Sequence) or not any(isinstance(part, Sums) for part in given):
+        return None
+    if not plain:
+        raise SpecError("sums are added; other methods, and weights, are for specialists")
+    return add_sums(given)
+
+
+def check_same_basis(parts: list[Sums]) -> None:
+    """Refuse sums that cannot be added, naming two that clash."""
+    first = parts[0]
+    for other in parts[1:]:
+        a, b = first.blueprint, other.blueprint
+        if a.text == b.text:
+            continue
+        for what, mine, theirs in (
+            ("features", str(a.basis), str(b.basis)),
+            ("input shapes", a.input_shape, b.input_shape),
+            ("preparations of raw samples", _prepared(a), _prepared(b)),
+        ):
+            if mine != theirs:
+                raise MisfitError(
+                    f"{first!r} and {other!r} have different {what}, {mine} and {theirs}, so they cannot be added; "
+                    "make them with the same"
+                )
+        raise MisfitError(f"{first!r} and {other!r} are of different inputs, so they cannot be added")
+
+
+def _prepared(blueprint: SumsBlueprint) -> str:
+    preparation = blueprint.preparation
+    return "none" if preparation is None else f"{preparation.digest} ({preparation.describe()})"

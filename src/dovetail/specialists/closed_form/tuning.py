@@ -1,0 +1,74 @@
+"""The tuning of sums: regularisation and temperature, as given, or chosen by what samples get without themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import torch
+from pydantic import BaseModel, ConfigDict, Field
+from torch import Tensor
+
+from ...data.split import Split
+from .basis import UNIT, Basis
+from .content import Samples
+from .ridge import LEAST_TEMPERATURE, MOST_TEMPERATURE, RIDGES, Choice, chosen, left_out, solution
+
+_AT_ONCE = 4096
+
+
+class Tuning(BaseModel):
+    """What sums are solved with; none of it comes from samples unless ``chosen_on`` says so.
+
+    Attributes
+    ----------
+    ridge : float
+        What is added to the diagonal of the second moment, for features in units of 1.
+    temperature : float
+        What scores are divided by: they are close to 1 for the class of a sample, and to 0 for all others.
+    chosen_on : str
+        Which samples it was chosen on; empty where it is as it was given.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    ridge: Annotated[float, Field(gt=0, le=1e9)] = 3.0
+    temperature: Annotated[float, Field(ge=LEAST_TEMPERATURE, le=MOST_TEMPERATURE)] = 0.07
+    chosen_on: Annotated[str, Field(max_length=500)] = ""
+
+
+USUAL = Tuning()
+
+
+def tuned_by_leaving_out(basis: Basis, held: Sequence[Samples], second: Tensor, first: Tensor) -> Tuning:
+    """Return the tuning that is best for all samples, each judged by a solution without it; see `ridge.chosen`.
+
+    Parameters
+    ----------
+    basis : Basis
+        Of the sums.
+    held : sequence of Samples
+        All samples, by class.
+    second, first : Tensor
+        Their moments, as for `ridge.solution`.
+    """
+    batches = (
+        (basis.features_of(some), torch.full((len(some),), place))
+        for place, content in enumerate(held)
+        for some in content.numbers.split(_AT_ONCE)
+    )
+    scores = left_out(batches, second, first, RIDGES)
+    counts = torch.tensor([content.count for content in held])
+    ids = torch.arange(len(held)).repeat_interleave(counts)
+    return _tuning(chosen(list(scores), ids, RIDGES), f"leave one out of {int(counts.sum()):,}")
+
+
+def tuned_on(basis: Basis, split: Split, second: Tensor, first: Tensor) -> Tuning:
+    """Return the tuning that is best for validation samples, whose ids are places among the classes."""
+    features = basis.features_of(basis.numbers(split.x)).double() / UNIT
+    scores = [features @ solution(second, first, ridge) for ridge in RIDGES]
+    return _tuning(chosen(scores, split.y, RIDGES), f"{len(split):,} validation samples")
+
+
+def _tuning(choice: Choice, chosen_on: str) -> Tuning:
+    return Tuning(ridge=choice.ridge, temperature=choice.temperature, chosen_on=chosen_on)

@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+
+import dovetail as dt
+from dovetail.data import Dataset, Split
+from dovetail.errors import DataError, FileFormatError, MisfitError
+from dovetail.specialists import Certificate, certify
+
+from .helpers import CLASSES, data_of, team_of
+
+DATA = data_of()
+
+
+def test_a_certificate_is_of_three_computations_that_agree() -> None:
+    whole = dt.compose(team_of(DATA))
+    found = certify(whole, ["cat", 0], DATA)
+    assert found.holds
+    assert found.subtracted == found.added == found.fresh != found.before
+    assert found.solution == found.fresh_solution
+    assert (found.dropped, found.kept) == (("cat", "ant"), ("bee", "dog", "eel"))
+    assert "data's samples" in found.proven[0]
+    left = whole.without("cat", "ant")
+    assert found.check(left)
+    assert found.check(left, DATA)
+    assert found.check(left.with_moments())
+
+
+def test_a_part_that_was_altered_or_data_that_differs_does_not_pass() -> None:
+    whole = dt.compose(team_of(DATA))
+    found = certify(whole, ["cat"], DATA)
+    assert not found.check(whole)
+    assert not found.check(whole.without("dog"))
+    assert not found.check(whole.without("cat").with_tuning(ridge=9.0))
+    fewer = whole.without("cat").minus(DATA.train.where(torch.tensor([0])))
+    assert not found.check(fewer)
+    changed = Dataset("changed", Split(DATA.train.x + 1, DATA.train.y), DATA.val, DATA.test, CLASSES)
+    assert not found.check(whole.without("cat"), changed)
+    wrong = certify(whole, ["cat"], changed)
+    assert not wrong.holds
+    assert wrong.proven == ()
+    assert "NOT what there would be" in wrong.finding
+
+
+def test_it_says_what_is_not_proven() -> None:
+    trunk = dt.trunk(torch.nn.Sequential(torch.nn.Linear(6, 8), torch.nn.ReLU(), torch.nn.Linear(8, 5)))
+    for scale in (True, False):
+        features = trunk.features(DATA, scale=scale, progress=False)
+        found = certify(dt.compose(team_of(features)).tuned(), ["bee"])
+        text = " ".join(found.not_proven)
+        assert "never saw bee" in text
+        assert ("scaled by the mean and variance" in text) == scale
+        assert "chosen by leave one out of 60" in text
+        assert "no data was given" in text
+    rows = Dataset.from_arrays(DATA.train.x.numpy(), [CLASSES[y] for y in DATA.train.y.tolist()])
+    assert "how raw samples are prepared" in " ".join(certify(dt.compose(team_of(rows)), ["bee"]).not_proven)
+    assert "prepared" not in " ".join(certify(dt.compose(team_of(DATA)), ["bee"]).not_proven)
+
+
+def test_a_file_of_it_is_read_back_and_damage_is_refused(tmp_path: Path) -> None:
+    found = certify(dt.compose(team_of(DATA)), ["cat"], DATA)
+    path = found.save(tmp_path / "cat.json")
+    assert Certificate.open(path) == found
+    content = json.loads(path.read_text())
+    assert content["holds"] is True
+    for change, said in (
+        ({"subtracted": "none"}, "its subtracted is 'none'"),
+        ({"schema": "dovetail.certificate/2"}, "reads up to"),
+        ({"more": 1}, "its more is 1"),
+    ):
+        path.write_text(json.dumps(content | change))
+        with pytest.raises(FileFormatError, match=said):
+            Certificate.open(path)
+    path.write_text("[1]")
+    with pytest.raises(FileFormatError, match="it is not a JSON object"):
+        Certificate.open(path)
+
+
+def test_what_cannot_be_certified_is_refused() -> None:
+    whole = dt.compose(team_of(DATA))
+    with pytest.raises(MisfitError, match="nothing is left"):
+        certify(whole, CLASSES)
+    with pytest.raises(DataError, match="has other classes"):
+        certify(whole, ["cat"], dt.load("digits"))

@@ -1,0 +1,296 @@
+from __future__ import annotations
+
+import copy
+import itertools
+import pickle
+import random
+from functools import reduce
+from operator import add
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.linear_model import Ridge
+
+import dovetail as dt
+from dovetail.data import Dataset, Split
+from dovetail.errors import DataError, MisfitError, SpecError
+from dovetail.specialists.closed_form.basis import UNIT
+from dovetail.specialists.closed_form.blueprint import joined_classes
+from dovetail.specialists.closed_form.sums import Sums
+from dovetail.specialists.closed_form.tuning import Tuning
+
+from ..helpers import make_specialist
+from .helpers import CLASSES, data_of, split_of, team_of
+
+DATA = data_of()
+
+
+def added(parts: list[Sums]) -> Sums:
+    whole = reduce(add, parts)
+    assert isinstance(whole, Sums)
+    return whole
+
+
+def same_to_the_bit(a: Sums, b: Sums) -> bool:
+    """Whether sums, solutions and outputs are equal in every bit."""
+    return (
+        a == b
+        and torch.equal(a.second_moment, b.second_moment)
+        and torch.equal(a.first_moments, b.first_moments)
+        and torch.equal(a.weights, b.weights)
+        and torch.equal(a(DATA.test.x), b(DATA.test.x))
+    )
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.permutations(range(5)), st.permutations(range(5)), st.integers(1, 4), st.booleans())
+def test_order_never_matters_and_leaving_out_is_training_without(
+    order: list[int], other: list[int], count: int, solved_before: bool
+) -> None:
+    team = team_of(DATA)
+    whole = added([team[place] for place in order])
+    if solved_before:  # moments are then subtracted, not added up
+        whole.weights  # noqa: B018
+    gone = other[:count]
+    left = whole
+    for place in gone:
+        left = left - team[place]
+    keep = [number for number in range(5) if number not in gone]
+    rows = torch.isin(DATA.train.y, torch.tensor(keep))
+    fresh = added(team_of(Dataset("fewer", DATA.train.where(rows), DATA.val, DATA.test, CLASSES)))
+    assert same_to_the_bit(left, fresh)
+    assert same_to_the_bit(whole.without(*gone), fresh)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 10**6), st.lists(st.integers(0, 2), min_size=60, max_size=60), st.booleans())
+def test_contributors_add_and_leave_without_a_trace(seed: int, owners: list[int], moments: bool) -> None:
+    owner = torch.tensor(owners)
+    shares = [DATA.train.where(owner == number) for number in range(3) if (owner == number).any()]
+    parts = [
+        added(team_of(Dataset("share", share, DATA.val, DATA.test, CLASSES), keep="moments" if moments else "samples"))
+        for share in shares
+    ]
+    random.Random(seed).shuffle(parts)
+    whole = added(parts)
+    assert same_to_the_bit(whole, added(team_of(DATA, keep="moments" if moments else "samples")))
+    if len(parts) > 1:
+        assert same_to_the_bit(whole - parts[0], added(parts[1:]))
+
+
+def test_on_digits_leaving_out_is_training_without() -> None:
+    data = dt.load("digits")
+    team = dt.sums(data, features=400)
+    whole = added(team)
+    whole.weights  # noqa: B018
+    for gone in (0, 3, 9):
+        never = added([part for place, part in enumerate(team) if place != gone])
+        left = whole.without(gone)
+        assert left == never
+        assert left.sums_digest == never.sums_digest
+        assert torch.equal(left.weights, never.weights)
+        assert left.evaluate(data.test).rewarded_accuracy > 0.95
+    assert whole.evaluate(data.test).rewarded_accuracy > 0.95
+
+
+@pytest.mark.parametrize("keep", ["samples", "moments"])
+def test_single_samples_are_taken_out(keep: str) -> None:
+    whole = added(team_of(DATA, keep=keep))
+    gone, stay = torch.arange(60) < 13, torch.arange(60) >= 13
+    left = whole.minus(DATA.train.where(gone))
+    fresh = team_of(Dataset("fewer", DATA.train.where(stay), DATA.val, DATA.test, CLASSES), keep=keep)
+    assert same_to_the_bit(left, added(fresh))
+    assert left.samples == 47
+
+
+def test_what_is_not_there_cannot_be_taken_out() -> None:
+    team = team_of(DATA, keep="samples")
+    with pytest.raises(MisfitError, match="5 of these 12 samples are not in the sums"):
+        changed = DATA.train.x.clone()
+        changed[:25] += 1.0
+        added(team).minus(Split(changed, DATA.train.y))
+    with pytest.raises(MisfitError, match="has no class bee, so it cannot be taken out"):
+        team[0] - team[1]
+    with pytest.raises(MisfitError, match="no sums of .* are of class bee"):
+        team[0].without("bee")
+    with pytest.raises(MisfitError, match="nothing is left of .* without these samples"):
+        team[0].without("ant")
+
+
+def test_the_solution_is_that_of_ridge_regression() -> None:
+    whole = added(team_of(DATA)).with_tuning(ridge=2.0, temperature=0.5)
+    basis = whole.blueprint.basis
+    features = basis.features_of(basis.numbers(DATA.train.x)).double().numpy() / UNIT
+    wanted = Ridge(alpha=2.0, fit_intercept=False, solver="svd").fit(features, np.eye(5)[DATA.train.y.numpy()])
+    np.testing.assert_allclose(whole.weights.numpy(), wanted.coef_.T, rtol=1e-7, atol=1e-9)
+    rounded = basis.features_of(basis.numbers(DATA.test.x)).double().numpy() / UNIT
+    # A network does not round features, which changes scores by a little.
+    np.testing.assert_allclose(whole(DATA.test.x).numpy(), rounded @ wanted.coef_.T / 0.5, atol=0.1)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.lists(st.sampled_from("abcdef"), min_size=1, max_size=6, unique=True), min_size=1, max_size=4))
+def test_class_lists_are_joined_in_whatever_order_and_steps(lists: list[list[str]]) -> None:
+    whole = joined_classes(lists)
+    for order in itertools.permutations(lists):
+        assert joined_classes(order) == whole
+        assert reduce(lambda one, other: joined_classes([one, other]), order[1:], tuple(order[0])) == whole
+
+
+def test_lists_of_classes_are_joined_by_name() -> None:
+    theirs = data_of(1, ("fox", "cat", "gnu"))
+    ours, other = added(team_of(DATA)), added(team_of(theirs))
+    both = ours + other
+    assert isinstance(both, Sums)
+    assert both == other + ours
+    assert both.classes == ("ant", "bee", "cat", "dog", "eel", "fox", "gnu")
+    assert both.counts["cat"] == ours.counts["cat"] + other.counts["cat"]
+    assert both.without("fox", "gnu").counts == {**ours.counts, "cat": both.counts["cat"]}
+    everyone = data_of(2, both.classes, count=140)
+    assert both.evaluate(everyone.test).rewarded_accuracy > 0.7
+    assert set(both.predict(everyone.test.x)) <= set(both.classes)
+
+
+def test_it_answers_as_other_parts_do() -> None:
+    part = added(team_of(DATA)).tuned(DATA.val)
+    three = part.without("ant", "eel").with_threshold(DATA.val, "10%")
+    assert three.known == ("bee", "cat", "dog")
+    probabilities = three.predict_proba(DATA.test)
+    np.testing.assert_allclose(probabilities.sum(1), 1)
+    assert probabilities.shape == (60, 3)
+    score = three.evaluate(DATA.test)
+    assert score.rewarded == (1, 2, 3)
+    assert score.unknown_auroc is not None
+    assert score.unknown_auroc > 0.6
+    assert 0.7 < score.coverage < 1
+    assert (three.predict(DATA.test, undecided=1.0) == "undecided").all()
+    assert three.threshold is not None
+    assert three.without("bee").threshold is None
+
+
+def test_tuning_follows_from_the_samples() -> None:
+    whole = added(team_of(DATA))
+    by_itself, on_val = whole.tuned(), whole.tuned(DATA.val)
+    assert by_itself.tuning.chosen_on == "leave one out of 60"
+    assert on_val.tuning.chosen_on == "60 validation samples"
+    assert whole.without("cat").tuned() == by_itself.without("cat").tuned()
+    assert by_itself.without("cat").tuning == by_itself.tuning
+    # On samples of known classes alone.
+    assert whole.without("cat").tuned(DATA.val).tuning.chosen_on == "48 validation samples"
+    with pytest.raises(DataError, match="holds the moments of classes, not their samples"):
+        whole.with_moments().tuned()
+    assert whole.with_moments().tuned(DATA.val).tuning == on_val.tuning
+
+
+def test_tuning_goes_along_and_clashes_are_refused() -> None:
+    one, two, *_ = team_of(DATA)
+    tuned = one.with_tuning(ridge=5.0)
+    both = tuned + two
+    assert isinstance(both, Sums)
+    assert both.tuning == Tuning(ridge=5.0)
+    assert both == two + tuned
+    with pytest.raises(MisfitError, match=r"were tuned differently \(ridge 5"):
+        tuned + two.with_tuning(ridge=7.0)
+    with pytest.raises(DataError, match="no such tuning"):
+        one.with_tuning(temperature=-1.0)
+
+
+def test_sums_of_other_features_are_refused() -> None:
+    one = team_of(DATA)[0]
+    for other, what in (
+        (team_of(DATA, features=41)[1], "different features"),
+        (team_of(DATA, seed=1)[1], "different features"),
+        (team_of(DATA, length=2.0)[1], "different features"),
+    ):
+        with pytest.raises(MisfitError, match=what):
+            one + other
+    with pytest.raises(MisfitError, match=r"not made of sums.*dovetail\.combine"):
+        one + make_specialist((1,))
+    with pytest.raises(MisfitError, match=r"not made of specialists.*dovetail\.combine"):
+        make_specialist((1,)) + one
+    with pytest.raises(MisfitError, match=r"dovetail\.combine"):
+        dt.compose([make_specialist((1,)), one])
+    with pytest.raises(SpecError, match="sums are added"):
+        dt.compose(team_of(DATA), "logits")
+
+
+def test_compose_adds_whatever_it_is_given() -> None:
+    team = team_of(DATA)
+    assert dt.compose(team) == added(team)
+    assert dt.compose(part for part in team) == added(team)
+    assert dt.compose(team[0]) == team[0]
+    assert [part.known for part in added(team)] == [(name,) for name in CLASSES]
+
+
+def test_copies_and_pickles_are_the_same_and_hold_no_solution() -> None:
+    whole = added(team_of(DATA)).tuned()
+    before = len(pickle.dumps(whole))
+    whole.weights  # noqa: B018
+    assert len(pickle.dumps(whole)) <= before + 100
+    for twin in (copy.deepcopy(whole), pickle.loads(pickle.dumps(whole))):
+        assert same_to_the_bit(twin, whole)
+    with pytest.raises(AttributeError, match="a Sums is frozen"):
+        whole.tuning = Tuning()
+
+
+def test_a_network_of_plain_layers(tmp_path: Path) -> None:
+    whole = added(team_of(DATA)).without("bee")
+    network = whole.module(known_only=True)
+    assert network(DATA.test.x).shape == (60, 4)
+    assert torch.equal(network(DATA.test.x), whole(DATA.test.x)[:, [0, 2, 3, 4]])
+    found = whole.export(tmp_path / "four.pt2")
+    assert found.outputs == ("ant", "cat", "dog", "eel")
+    assert set(whole.state_dict()) == {"features.weight", "output.weight"}
+
+
+def test_on_a_trunk_from_raw_samples() -> None:
+    data = dt.load("digits")
+    draw = torch.Generator().manual_seed(0)
+    first = torch.nn.Linear(64, 32)
+    first.weight.data = torch.randn(32, 64, generator=draw) / 8
+    trunk = dt.trunk(torch.nn.Sequential(torch.nn.Flatten(), first, torch.nn.ReLU(), torch.nn.Linear(32, 10)))
+    features = trunk.features(data, scale=False, progress=False)
+    whole = added(dt.sums(features, features=200))
+    from_raw = whole.module(trunk)(data.test.x)
+    assert torch.allclose(from_raw, whole(features.test.x), atol=1e-4)
+    assert (whole.predict(data.test.x) == whole.predict(features.test)).all()
+
+
+def test_linear_sums_and_tables() -> None:
+    linear = added(team_of(DATA, features=None))
+    assert linear.blueprint.basis.size == 7
+    assert linear.evaluate(DATA.test).rewarded_accuracy > 0.6
+    rows = DATA.train.x.double().numpy()
+    table = Dataset.from_arrays(rows, [CLASSES[number] for number in DATA.train.y.tolist()])
+    part = added(team_of(table))
+    assert part.blueprint.basis.length == pytest.approx(6**0.5)
+    assert part.predict(rows).shape == (60,)
+
+
+def test_what_is_no_data_for_sums_is_refused() -> None:
+    with pytest.raises(DataError, match="give a Dataset"):
+        dt.sums([1, 2])  # type: ignore[arg-type]
+    with pytest.raises(DataError, match="sums need data with classes"):
+        split = Split(torch.zeros(4, 2), torch.zeros(4, 1))
+        dt.sums(Dataset("values", split, split, split, ("height",), task="values"))
+    some = DATA.train.where(DATA.train.y != 2)
+    fewer = Dataset("fewer", some, DATA.val, DATA.test, CLASSES)
+    assert [part.known for part in dt.sums(fewer, features=5)] == [("ant",), ("bee",), ("dog",), ("eel",)]
+    with pytest.raises(DataError, match="fewer has no training samples of class cat"):
+        dt.sums(fewer, ["cat"], features=5)
+    with pytest.raises(DataError, match="class ids 0 to 9, and there are 5 classes"):
+        added(team_of(DATA)).minus(Split(torch.zeros(10, 6), torch.arange(10)))
+    (pair,) = dt.sums(DATA, [("ant", "eel")], features=5)
+    assert pair.known == ("ant", "eel")
+
+
+def test_splits_with_the_samples_of_a_class_twice_hold_them_twice() -> None:
+    rows = split_of(10, 4)
+    double = Split(torch.cat([rows.x, rows.x]), torch.cat([rows.y, rows.y]))
+    one, two = (added(team_of(Dataset("d", s, DATA.val, DATA.test, CLASSES))) for s in (rows, double))
+    assert two == one + one
+    assert two - one == one

@@ -1,0 +1,101 @@
+"""``dovetail sums``, and what other commands do with its files."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+import dovetail as dt
+from dovetail.cli import app
+from dovetail.errors import DovetailError
+from dovetail.specialists import Certificate
+from dovetail.specialists.closed_form.settings import SumsSettings
+
+
+def run(*arguments: str | Path) -> str:
+    """Return what a command prints; its error is raised."""
+    done = CliRunner().invoke(app, [*map(str, arguments)])
+    if done.exception is not None:
+        raise done.exception
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("sums") / "parts"
+    run("sums", "digits", "--features", "150", "-o", path)
+    return path
+
+
+def test_signature_and_command_line_have_every_setting_with_its_default() -> None:
+    parameters = inspect.signature(dt.sums).parameters
+    found = typer.main.get_command(app).commands["sums"]  # type: ignore[attr-defined]
+    options: dict[str, Any] = {option.name: option for option in found.params}
+    for name, field in SumsSettings.model_fields.items():
+        assert parameters[name].default == field.default
+        assert f"--{name}" in options[name].opts
+        assert options[name].default == field.default
+
+
+def test_a_file_for_each_class(folder: Path) -> None:
+    files = sorted(folder.iterdir())
+    assert [file.name for file in files] == [f"sums-digits-{n}-seed0.safetensors" for n in range(10)]
+    team = dt.sums(dt.load("digits"), features=150)
+    assert [dt.open(file) for file in files] == team
+    with pytest.raises(DovetailError, match="is in the way"):
+        run("sums", "digits", "--features", "150", "-o", folder)
+
+
+def test_composing_with_a_certificate(folder: Path, tmp_path: Path) -> None:
+    nine, paper = tmp_path / "nine.safetensors", tmp_path / "without-3.json"
+    said = run(
+        "compose", folder, "--without", "3", "--certificate", paper, "--audit", "digits",
+        "--evaluate", "digits", "-o", nine,
+    )  # fmt: skip
+    assert "Proven: without 3 sums and solution are, to the bit" in said
+    assert "Not proven: that the name is gone" in said
+    part = dt.open(nine, dt.Sums)
+    assert "3" not in part.known
+    found = Certificate.open(paper)
+    assert found.holds
+    assert found.fresh is not None
+    assert found.check(part, dt.load("digits"))
+    answer = json.loads(run("compose", nine, "--tune", "leave-one-out", "--threshold", "digits", "--json"))
+    assert answer["tuning"]["chosen_on"] == "leave one out of 1,032"
+
+
+def test_inspecting_and_predicting(folder: Path, tmp_path: Path) -> None:
+    whole = tmp_path / "whole.safetensors"
+    run("compose", folder, "--tune", "digits", "-o", whole)
+    said = run("inspect", whole)
+    assert "sums of 1,149 samples, of 150 random features, seed 0" in said
+    assert "288 validation samples" in said
+    assert json.loads(run("inspect", whole, "--json"))["kind"] == "sums"
+    answers = json.loads(run("predict", whole, "digits", "--json"))
+    assert answers["answers"] == dt.open(whole, dt.Sums).predict(dt.load("digits").test).tolist()
+    assert json.loads(run("predict", folder, "digits", "--json"))["known"] == [str(n) for n in range(10)]
+
+
+def test_options_that_are_for_the_other_kind_are_refused(folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(DovetailError, match="--method is for specialists; these parts are sums"):
+        run("compose", folder, "--method", "logits")
+    with pytest.raises(DovetailError, match="--certificate is about classes that were taken out"):
+        run("compose", folder, "--certificate", tmp_path / "c.json")
+    run("train", "digits", "--net", "mlp:8", "--epochs", "1", "-r", "3", "-o", tmp_path / "nets")
+    with pytest.raises(DovetailError, match="--tune is for sums"):
+        run("compose", tmp_path / "nets", "--tune", "digits")
+    with pytest.raises(DovetailError, match="cannot be added to such"):
+        run("compose", folder, tmp_path / "nets")
+
+
+def test_one_part_for_several_classes(tmp_path: Path) -> None:
+    run("sums", "digits", "--features", "0", "-r", "3,8", "-r", "5", "--keep", "moments", "-o", tmp_path / "some")
+    pair, five = (dt.open(file, dt.Sums) for file in sorted((tmp_path / "some").iterdir()))
+    assert (pair.known, five.known) == (("3", "8"), ("5",))
+    assert str(pair.blueprint.basis) == "linear"
