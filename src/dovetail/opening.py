@@ -24,7 +24,7 @@ from .sculpting import Hierarchy, Sculpture, open_sculpture
 from .sculpting.modules.hierarchy_json import SCHEMA as HIERARCHY_SCHEMA
 from .sculpting.sculpture import SCHEMA as SCULPTURE_SCHEMA
 from .specialists import Composite, Part, Specialist, open_file
-from .specialists.manifest import SCHEMA as PART_SCHEMA
+from .specialists.manifest import READ as PART_SCHEMAS
 
 Saved = Specialist | Composite | Sculpture | Hierarchy | SavedAudit | Run
 """Whatever a file or folder of ours may hold."""
@@ -140,7 +140,7 @@ def kind_of(path: Path) -> Kind | None:
             return "run" if (path / CONFIG).is_file() else "audit" if (path / AUDIT).is_file() else None
         if path.suffix == ".safetensors" or is_safetensors(path):
             schema = read_header(path).get("schema")
-            return "part" if schema == PART_SCHEMA else "sculpture" if schema == SCULPTURE_SCHEMA else None
+            return "part" if schema in PART_SCHEMAS else "sculpture" if schema == SCULPTURE_SCHEMA else None
         with path.open(encoding="utf-8") as file:
             start = file.read(_HIERARCHY_STARTS)
             if _family(HIERARCHY_SCHEMA) in start:
