@@ -183,9 +183,10 @@ def check_same_inputs(cards: Iterable[Card]) -> None:
                 f"cards of {len(first.mean)} and of {len(other.mean)} numbers cannot be added; they are of other inputs"
             )
         if other.inputs != first.inputs:
+            mine, theirs = (one.inputs or "as they are" for one in (first, other))
             raise MisfitError(
-                f"cards of other inputs ({first.inputs or 'as they are'} and {other.inputs or 'as they are'}) cannot be "
-                "added: features of different trunks, or scaled otherwise (trunk.features(data, like=part))"
+                f"cards of other inputs ({mine} and {theirs}) do not go together: features of different trunks, or "
+                "scaled otherwise (trunk.features(data, like=part))"
             )
 
 
