@@ -25,7 +25,7 @@ from .sculpting.modules.hierarchy_json import SCHEMA as HIERARCHY_SCHEMA
 from .sculpting.sculpture import SCHEMA as SCULPTURE_SCHEMA
 from .specialists import Composite, Part, Specialist, Sums, open_file
 from .specialists.closed_form.manifest import SCHEMA as SUMS_SCHEMA
-from .specialists.manifest import SCHEMA as PART_SCHEMA
+from .specialists.manifest import READ as PART_SCHEMAS
 
 Saved = Specialist | Composite | Sums | Sculpture | Hierarchy | SavedAudit | Run
 """Whatever a file or folder of ours may hold."""
@@ -141,12 +141,9 @@ def kind_of(path: Path) -> Kind | None:
             return "run" if (path / CONFIG).is_file() else "audit" if (path / AUDIT).is_file() else None
         if path.suffix == ".safetensors" or is_safetensors(path):
             schema = read_header(path).get("schema")
-            kinds: dict[object, Kind] = {
-                PART_SCHEMA: "part",
-                SUMS_SCHEMA: "part",
-                SCULPTURE_SCHEMA: "sculpture",
-            }
-            return kinds.get(schema)
+            if schema in (*PART_SCHEMAS, SUMS_SCHEMA):
+                return "part"
+            return "sculpture" if schema == SCULPTURE_SCHEMA else None
         with path.open(encoding="utf-8") as file:
             start = file.read(_HIERARCHY_STARTS)
             if _family(HIERARCHY_SCHEMA) in start:

@@ -92,7 +92,7 @@ def test_the_format_is_what_the_documentation_says(tmp_path: Path) -> None:
     with safe_open(part.save(tmp_path / "p.safetensors"), framework="pt") as file:
         manifest = json.loads(file.metadata()["dovetail"])
         values, positions = (file.get_tensor(f"0/dense1.weight.{what}") for what in ("values", "positions"))
-    assert manifest["schema"] == "dovetail/1"
+    assert manifest["schema"] == "dovetail/2"
     assert manifest["kind"] == "specialist"
     assert manifest["net"] == "mlp:12"
     (entry,) = manifest["specialists"]
@@ -160,7 +160,7 @@ def rewritten(path: Path, change: dict[str, object], tensors: dict[str, torch.Te
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"schema": "dovetail/9"}, "reads up to 'dovetail/1'; install dovetail"),
+        ({"schema": "dovetail/9"}, "reads up to 'dovetail/2'; install dovetail"),
         ({"kind": "chimera"}, "'chimera'"),
         ({"net": "mlp:9999999999"}, "cannot be built"),
         ({"net": "transformer"}, "unknown architecture"),

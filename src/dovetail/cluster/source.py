@@ -17,7 +17,7 @@ from ..io.checkpoint import is_safetensors
 from ..io.header import read_header
 from ..specialists.composite import Composite
 from ..specialists.files import open_file
-from ..specialists.manifest import SCHEMA
+from ..specialists.manifest import READ
 from ..specialists.specialist import Specialist
 
 _MOST_NAMES = 8
@@ -75,7 +75,7 @@ def source_in(path: Path, input_shape: tuple[int, ...] | None = None) -> Source:
 def is_part(path: Path) -> bool:
     """Whether a file says that it is one of our specialists or composites."""
     try:
-        return read_header(path).get("schema") == SCHEMA
+        return read_header(path).get("schema") in READ
     except FileFormatError:
         return False  # reading it as weights says what is wrong with it, if anything is
 

@@ -9,7 +9,7 @@ from .fields import parse, refuse_newer
 
 KEY = "dovetail"
 """The entry of a file's metadata that is ours; its value is a JSON object with a ``schema``."""
-_SCHEMAS = ("dovetail/1", "dovetail.sums/1", "dovetail.sculpture/1")
+_SCHEMAS = ("dovetail/2", "dovetail.sums/1", "dovetail.sculpture/1")
 """Of parts, of sums and of sculpted networks: the newest that this version reads."""
 
 

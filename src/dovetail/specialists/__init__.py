@@ -1,11 +1,11 @@
 """Sparse networks that know some classes and leave all others open, and that compose by adding their weights.
 
 `train_specialists` makes them; `Specialist` and `Composite`, the two kinds of `Part`, are what one works with;
-`compose` puts together, `open_file` reads back. From the bottom up: `blueprint` (what parts share), `merge` (ways to
-merge, pure functions), `evaluate` (the one path that scores), `cards` (what classes leave behind), `answers` and
-`threshold` (what a part says, and when it does not), `part`, `composite` and `specialist`, then what is made of them:
-`composing`, `files`, `train`, `converting`, and the measures `paths`, `curve` and `audit`. `closed_form` has parts of
-another kind, which are not trained: `sums`.
+`compose` puts together, `open_file` reads back; `add_class` and `introduce` are for classes that come later. From the
+bottom up: `blueprint` (what parts share), `merge` (ways to merge, pure functions), `class_lists` and `side_by_side`
+(joining by name), `evaluate` (the one path that scores), `cards` (what classes leave behind), `answers` and `threshold` (what a part says, and when it does not), `part`, `composite` and `specialist`, then what is made of them:
+`composing`, `files`, `train`, `converting`, `growth` and `introduction`, and the measures `paths`, `curve` and `audit`.
+`closed_form` has parts of another kind, which are not trained: `sums`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from ..lazy import lazy_names
 
 if TYPE_CHECKING:
+    from .adding import add_class
     from .answers import UNDECIDED, Answers
     from .audit import DropAudit, audit_drop, hidden_activations, probe_accuracy
     from .blueprint import Blueprint
@@ -30,11 +31,13 @@ if TYPE_CHECKING:
     from .curve import MergeCurve, merge_curve
     from .evaluate import Score, evaluate_all
     from .files import open_file
+    from .introduction import introduce
     from .manifest import Provenance
     from .merge import add_weights, mix_logits, scale_weights, ties_weights
     from .objectives import max_entropy, quasi_max_entropy, rewarded_cross_entropy
     from .part import Part
     from .paths import Connectivity, connectivity, incremental_connectivity
+    from .private_cards import private_cards
     from .settings import TrainingSettings
     from .specialist import Specialist
     from .threshold import Threshold
@@ -60,6 +63,7 @@ __all__ = [
     "Team",
     "Threshold",
     "TrainingSettings",
+    "add_class",
     "add_weights",
     "as_part",
     "audit_drop",
@@ -72,10 +76,12 @@ __all__ = [
     "evaluate_all",
     "hidden_activations",
     "incremental_connectivity",
+    "introduce",
     "max_entropy",
     "merge_curve",
     "mix_logits",
     "open_file",
+    "private_cards",
     "probe_accuracy",
     "quasi_max_entropy",
     "rewarded_cross_entropy",
@@ -89,6 +95,7 @@ __all__ = [
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
+        "adding": ["add_class"],
         "answers": ["UNDECIDED", "Answers"],
         "audit": ["DropAudit", "audit_drop", "hidden_activations", "probe_accuracy"],
         "blueprint": ["Blueprint"],
@@ -104,10 +111,12 @@ __getattr__, __dir__ = lazy_names(
         "curve": ["MergeCurve", "merge_curve"],
         "evaluate": ["Score", "evaluate_all"],
         "files": ["open_file"],
+        "introduction": ["introduce"],
         "manifest": ["Provenance"],
         "merge": ["add_weights", "mix_logits", "scale_weights", "ties_weights"],
         "objectives": ["max_entropy", "quasi_max_entropy", "rewarded_cross_entropy"],
         "part": ["Part"],
+        "private_cards": ["private_cards"],
         "specialist": ["Specialist"],
         "paths": ["Connectivity", "connectivity", "incremental_connectivity"],
         "settings": ["TrainingSettings"],

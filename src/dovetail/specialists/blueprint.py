@@ -9,9 +9,8 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Self
 
 import numpy as np
 import torch
@@ -48,10 +47,6 @@ class Interface:
     @property
     def what(self) -> str:
         """What takes the samples, in words."""
-        raise NotImplementedError
-
-    def prepared_by(self, preparation: Preparation) -> Self:
-        """Return the same with another preparation that gives the same inputs."""
         raise NotImplementedError
 
     def check_inputs(self, x: object) -> Tensor:
@@ -128,10 +123,6 @@ class Blueprint(Interface):
     def what(self) -> str:
         """The architecture."""
         return str(self.net)
-
-    def prepared_by(self, preparation: Preparation) -> Self:
-        """Return the same with another preparation that gives the same inputs."""
-        return replace(self, preparation=preparation)
 
     @property
     def text(self) -> str:

@@ -14,11 +14,12 @@ from ..errors import CompatibilityWarning, ShapeError, SpecError
 from ..graph.chain import layer_chain
 from ..result import Result
 from .blueprint import State
-from .class_sets import one_hot_sets
+from .class_lists import Places
+from .class_sets import named, one_hot_sets
 from .closed_form.sums import Sums, add_if_sums
 from .composite import Composite, compose_quietly
 from .evaluate import outputs_of
-from .fitting import check_fit, in_own_slots
+from .fitting import are_joined, check_fit, in_own_slots, shared_classes
 from .merge import Method, some_of
 from .part import Part
 from .specialist import Specialist
@@ -48,6 +49,9 @@ def compose(
     device: torch.device | str | None = None,
 ) -> Composite | Sums:
     """Put specialists together into one network, or add sums.
+
+    They may know of different classes: lists are joined by name where specialists keep to slots, or with averaged
+    logits. A class that one has not heard of gets from it what it gives to "none of mine" (`class_lists`).
 
     Parameters
     ----------
@@ -80,7 +84,7 @@ def compose(
     -----
     CompatibilityWarning
         When the specialists will get in each other's way (see `compatibility`): judged on ``inputs`` if there are
-        any, else from the weights.
+        any, else from the weights. And when several of different class lists recognise the same class.
 
     Examples
     --------
@@ -98,7 +102,22 @@ def compose(
     )
     if clash := clash_in(composite, inputs, device=device):
         warnings.warn(clash, CompatibilityWarning, stacklevel=2)
+    if note := shared_note(composite):
+        warnings.warn(note, CompatibilityWarning, stacklevel=2)
     return composite
+
+
+def shared_note(composite: Composite) -> str | None:
+    """Return which classes several members of different lists recognise, and what that means; None without any."""
+    shared = shared_classes(composite.specialists)
+    if not shared or not are_joined(composite.specialists):
+        return None
+    names = named(range(len(shared)), shared)
+    return (
+        f"{names}: recognised by several of these {len(composite)} specialists. All of them speak for it, so the "
+        "composite is surer of it than of others; rename it in one of them if it is not the same class (part.rename), "
+        "or leave one out"
+    )
 
 
 def _specialists(parts: Iterable[Part] | Part) -> list[Specialist]:
@@ -224,9 +243,12 @@ def compatibility(
     specialists = _specialists(parts)
     if len(specialists) < 2:
         raise ShapeError(f"compatibility compares two specialists or more; got {len(specialists)}")
-    check_fit(specialists, force=force)
-    separation = path_separation([part.state for part in specialists])
-    overlap, conflicts = _overlaps(specialists)
+    check_fit(specialists, force=force, method="sum")
+    separation: float | None = 1.0
+    overlap = conflicts = 0.0  # small networks side by side share nothing
+    if not are_joined(specialists):
+        separation = path_separation([part.state for part in specialists])
+        overlap, conflicts = _overlaps(specialists)
     if inputs is not None:
         merged = compose_quietly(specialists, inputs=inputs, force=force)
         agreement, interference = on_inputs(merged, inputs, device=device)
@@ -293,9 +315,16 @@ def on_inputs(
 ) -> tuple[float, float]:
     """Return agreement and interference of a merged network on inputs."""
     specialists, classes = composite.specialists, len(composite.classes)
-    *outputs, merged = outputs_of([*specialists, composite], inputs, device=device)
-    apart = torch.stack(outputs)
-    owned = one_hot_sets([part.rewarded for part in specialists], classes).to(apart.device)
+    merged = outputs_of([composite], inputs, device=device)[0]
+    apart = torch.stack(
+        [
+            Places(part.classes, part.rewarded, composite.classes).rows(
+                outputs_of([part], inputs, device=device)[0].T
+            )
+            for part in specialists
+        ]
+    ).mT
+    owned = one_hot_sets(composite.owned, classes).to(apart.device)
     claims = ((apart.softmax(2) - 1 / classes) / (1 - 1 / classes)).clamp(min=0) * owned[:, None]
     said = merged.argmax(1)
     agreed = claims.sum(0).gather(1, said[:, None]).sum()

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, Self
@@ -19,8 +20,9 @@ from torch import Tensor, nn
 from ..errors import MisfitError, SpecError, unknown_name
 from ..population import recompute_batch_norm
 from .blueprint import Blueprint, State, Tempered, hash_tensors, pack
+from .class_lists import Places, WiderOutputs, joined_list
 from .class_sets import ClassName, class_id
-from .fitting import check_fit, in_own_slots, needs_statistics
+from .fitting import are_joined, check_fit, in_own_slots, needs_statistics
 from .manifest import Manifest
 from .merge import (
     METHODS,
@@ -34,6 +36,7 @@ from .merge import (
     ties_weights,
 )
 from .part import Part, checked_layout
+from .side_by_side import side_by_side, wider_net
 from .threshold import Threshold
 
 if TYPE_CHECKING:
@@ -48,10 +51,14 @@ class Composite(Part):
     ``==`` measures that: it compares the merged weights. Unlike `compose`, ``+`` does not warn of specialists that
     will get in each other's way.
 
+    Members may know of different classes. Their class lists are then joined by name: in slots their small networks are
+    put side by side, and averaged logits are moved to their places (see `class_lists`). Members stay as they were, so
+    a list that nobody is left of is forgotten with them.
+
     Attributes
     ----------
     specialists : tuple of Specialist
-        The members.
+        The members, each with a class list of its own.
     method : str
         ``"sum"``, ``"logits"``, ``"ties"`` or ``"calibrated"``.
     coefficients : tuple of float or None
@@ -59,6 +66,8 @@ class Composite(Part):
         logits weigh (None: all the same).
     keep : float
         For ``"ties"``, the share of weights that each member brings along.
+    owned : tuple of tuples of int
+        The ids, in its own class list, of the classes that each member recognises.
     threshold : Threshold or None
         How sure it must be to answer; see `with_threshold`.
     inputs : Tensor or None
@@ -82,7 +91,9 @@ class Composite(Part):
     coefficients: tuple[float, ...] | None
     keep: float
     inputs: Tensor | None
+    owned: tuple[tuple[int, ...], ...]
     _members: tuple[Specialist, ...]
+    _joined: bool
     _statistics: Mapping[str, Tensor] | None
 
     def __init__(
@@ -99,9 +110,14 @@ class Composite(Part):
         given = list(specialists)
         if not given:
             raise MisfitError("there is nothing to put together; give at least one specialist")
-        order = sorted(range(len(given)), key=lambda place: (given[place].rewarded, given[place].digest))
+        joined = are_joined(given)
+        classes = joined_list(member.classes for member in given) if joined else given[0].classes
+        ids = {name: number for number, name in enumerate(classes)}
+        owned = [tuple(sorted(ids[name] for name in member.known)) for member in given]
+        order = sorted(range(len(given)), key=lambda place: (owned[place], given[place].digest))
+        first = given[order[0]].blueprint
         vars(self).update(
-            blueprint=given[0].blueprint,
+            blueprint=_joined_blueprint(first, classes, given, method) if joined else given[0].blueprint,
             method=method,
             coefficients=None
             if coefficients is None
@@ -109,6 +125,8 @@ class Composite(Part):
             keep=float(keep),
             inputs=inputs,
             _members=tuple(given[place] for place in order),
+            owned=tuple(owned[place] for place in order),
+            _joined=joined,
             _statistics=None if statistics is None else MappingProxyType(dict(statistics)),
             threshold=threshold,
         )
@@ -124,9 +142,9 @@ class Composite(Part):
             threshold=threshold,
         )
 
-    def _of(self, blueprint: Blueprint) -> Self:
+    def _changed(self, change: Callable[[Blueprint], Blueprint]) -> Self:
         return type(self)(
-            [member._of(blueprint) for member in self._members],
+            [member._changed(change) for member in self._members],
             self.method,
             coefficients=self.coefficients,
             keep=self.keep,
@@ -199,13 +217,14 @@ class Composite(Part):
         return Manifest(
             "composite",
             self.blueprint,
-            [(member.rewarded, member.provenance) for member in self._members],
+            [(ids, member.provenance) for ids, member in zip(self.owned, self._members, strict=True)],
             [member.sparsity for member in self._members],
             self.method,
             self.coefficients,
             self.keep,
             self.stored_digest,
             self.threshold,
+            [member.blueprint for member in self._members] if self._joined else None,
         )
 
     @cached_property
@@ -234,17 +253,37 @@ class Composite(Part):
         state = {**self._merged(), **self.statistics}
         if checked_layout(layout) == "dense":
             return state
-        masks = [member.masks for member in self._members]
-        kept = {name: torch.stack([mask[name] for mask in masks]).any(0) for name in masks[0]}
+        if self._joined:
+            kept = self._side_by_side[1]
+        else:
+            masks = [member.masks for member in self._members]
+            kept = {name: torch.stack([mask[name] for mask in masks]).any(0) for name in masks[0]}
         return {name: pack(tensor, kept.get(name)).sparse() for name, tensor in state.items()}
 
     def _network(self) -> nn.Module:
         if self.method == "logits":
-            networks = [self.blueprint.network(member.state) for member in self._members]
+            networks = [member.blueprint.network(member.state) for member in self._members]
+            if self._joined:
+                networks = [
+                    WiderOutputs(network, places)
+                    for network, places in zip(networks, self._places, strict=True)
+                ]
             return LogitAverage(networks, self.shares, self.blueprint.temperature)
         return Tempered(self.blueprint.network(self.state_dict()), self.blueprint.temperature)
 
+    @property
+    def _places(self) -> list[Places]:
+        """Where the outputs of each member go."""
+        return [Places(member.classes, member.rewarded, self.classes) for member in self._members]
+
+    @cached_property
+    def _side_by_side(self) -> tuple[State, State]:
+        """Its weights where members have small networks side by side, and which entries of them are kept."""
+        return side_by_side([member.small for member in self._members], self._places)
+
     def _merged(self) -> State:
+        if self._joined:
+            return {name: tensor.clone() for name, tensor in self._side_by_side[0].items()}
         merged = add_packed([member.weights for member in self._members])
         if self.method == "sum":
             return merged
@@ -326,19 +365,20 @@ class Composite(Part):
             When no member has such a class, or its specialist also has classes that are to stay.
         """
         gone = {class_id(name, self.classes) for name in classes}
+        members = list(zip(self._members, self.owned, strict=True))
         for number in sorted(gone):
-            owners = [member for member in self._members if number in member.rewarded]
+            owners = [(member, ids) for member, ids in members if number in ids]
             if not owners:
                 raise MisfitError(f"no specialist of {self!r} has class {self.classes[number]}")
-            for owner in owners:
-                others = sorted(set(owner.rewarded) - gone)
+            for owner, ids in owners:
+                others = sorted(set(ids) - gone)
                 if others:
                     names = ", ".join(self.classes[other] for other in others)
                     raise MisfitError(
                         f"{owner!r} has class {self.classes[number]} together with {names}; drop all of them, or "
                         "replace it by one that has only those"
                     )
-        left = [member for member in self._members if not gone & set(member.rewarded)]
+        left = [member for member, ids in members if not gone & set(ids)]
         return self._of_those_left(
             left, f"classes {', '.join(self.classes[number] for number in sorted(gone))}"
         )
@@ -354,6 +394,16 @@ class Composite(Part):
         if not left:
             raise MisfitError(f"nothing is left of {self!r} without {gone}")
         return self.of(left, force=True)  # what fitted, or was forced, still does without some
+
+
+def _joined_blueprint(
+    first: Blueprint, classes: tuple[str, ...], members: Sequence[Specialist], method: str
+) -> Blueprint:
+    """Return what members of different networks or class lists are together."""
+    net = first.net
+    if method != "logits":
+        net = wider_net(net, [member.small.sizes for member in members])
+    return replace(first, net=net, classes=classes)
 
 
 def add_parts(parts: Sequence[Part], *, force: bool = False) -> Composite:

@@ -1,8 +1,8 @@
 """Files of parts: one ``.safetensors`` each, with a JSON manifest in its header.
 
 Tensors that were pruned are stored as ``NUMBER/NAME.values`` and ``NUMBER/NAME.positions``, others as
-``NUMBER/NAME``, where NUMBER is the specialist's place; the cards of its classes as ``NUMBER/cards/count``,
-``NUMBER/cards/mean`` and ``NUMBER/cards/variance``, a row for each class; batch-norm statistics of a merged network as
+``NUMBER/NAME``, where NUMBER is the specialist's place; the cards of its classes as ``NUMBER/cards/`` with ``count``,
+``mean``, ``variance``, ``directions`` and ``most``, a row for each class; batch-norm statistics of a merged network as
 ``merged/NAME``. A composite stores its specialists, so they can still be taken out. What files of sums hold is said in
 `closed_form.files`. Nothing is pickled.
 """
@@ -28,7 +28,7 @@ from ..importing import TRUSTED
 from ..io.header import KEY
 from ..nets.own import Build
 from .blueprint import Blueprint, Packed, State
-from .cards import Card
+from .cards import Card, from_tensors, inputs_of
 from .class_sets import ClassSet
 from .closed_form.files import read_sums
 from .closed_form.manifest import is_sums
@@ -130,21 +130,24 @@ def _read(path: Path, build: Build | None, trust: Collection[str]) -> Specialist
     manifest = read_manifest(text, build, trust)
     with safe_open(path, framework="pt") as file:
         tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (a file is no mapping)
-    shapes = manifest.blueprint.network().state_dict()
-    specialists = [
-        Specialist(
-            manifest.blueprint,
-            rewarded,
-            _weights(tensors, number, shapes),
-            provenance,
-            manifest.threshold if manifest.kind == "specialist" else None,
-            _cards(tensors, number, len(rewarded), math.prod(manifest.blueprint.input_shape)),
+    shapes = manifest.blueprint_of(0).network().state_dict()
+    specialists = []
+    for number, (rewarded, provenance) in enumerate(manifest.specialists):
+        blueprint = manifest.blueprint_of(number)
+        own = shapes if manifest.members is None else blueprint.network().state_dict()
+        specialists.append(
+            Specialist(
+                blueprint,
+                manifest.rewarded_of(number),
+                _weights(tensors, number, own),
+                provenance,
+                manifest.threshold if manifest.kind == "specialist" else None,
+                _cards(tensors, number, len(rewarded), blueprint),
+            )
         )
-        for number, (rewarded, provenance) in enumerate(manifest.specialists)
-    ]
     part: Specialist | Composite = specialists[0]
     if manifest.kind == "composite":
-        statistics = _statistics(tensors, manifest.blueprint, shapes)
+        statistics = {} if manifest.members else _statistics(tensors, manifest.blueprint, shapes)
         part = Composite(
             specialists,
             manifest.method,
@@ -178,22 +181,16 @@ def _weights(tensors: State, number: int, shapes: Mapping[str, Tensor]) -> dict[
     return weights
 
 
-def _cards(tensors: State, number: int, classes: int, numbers: int) -> list[Card]:
+def _cards(tensors: State, number: int, classes: int, blueprint: Blueprint) -> list[Card]:
     """Take a specialist's cards out of a file's tensors; none where it has none."""
-    taken = {name: tensors.pop(f"{number}/cards/{name}", None) for name in ("count", "mean", "variance")}
-    count, mean, variance = taken.values()
-    if count is None and mean is None and variance is None:
+    names = ("count", "mean", "variance", "directions", "most")
+    taken = {name: tensors.pop(key) for name in names if (key := f"{number}/cards/{name}") in tensors}
+    if not taken:
         return []
-    like = {"count": (torch.int64, (classes,)), "mean": (torch.float32, (classes, numbers))}
-    like["variance"] = like["mean"]
-    for name, tensor in taken.items():
-        if tensor is None or (tensor.dtype, tuple(tensor.shape)) != like[name]:
-            raise FileFormatError(f"the cards of its classes are not complete, or not of its inputs ({name})")
-    assert count is not None
-    assert mean is not None
-    assert variance is not None
     try:
-        return [Card(*one) for one in zip(count.tolist(), mean.unbind(), variance.unbind(), strict=True)]
+        return from_tensors(
+            taken, classes, math.prod(blueprint.input_shape), inputs_of(blueprint.preparation)
+        )
     except DataError as error:
         raise FileFormatError(str(error)) from None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
@@ -11,6 +12,7 @@ from ..errors import DataError, MisfitError
 from .blueprint import Blueprint, Interface
 from .class_sets import named
 from .manifest import Provenance
+from .side_by_side import go_side_by_side
 
 if TYPE_CHECKING:
     from .specialist import Specialist
@@ -19,9 +21,20 @@ if TYPE_CHECKING:
 def check_fit(specialists: Sequence[Specialist], *, force: bool = False, method: str | None = None) -> None:
     """Refuse specialists that do not fit, naming two that clash.
 
-    A network, input shape, class list or temperature of their own makes a sum of weights meaningless. Another
-    θ0, rewarded classes in common, or slots that overlap make it unwise: ``force`` lets those through. In
-    slots that do not overlap θ0 may differ, as no hidden weight of one meets one of another.
+    An input shape, preparation or temperature of their own makes them mean different things. Another network or class
+    list makes a sum of weights meaningless where units are shared; in slots small networks stand side by side, and
+    where logits are averaged every network runs by itself, so there lists are joined by name. Another θ0, rewarded
+    classes in common, or slots that overlap make a sum unwise: ``force`` lets those through. In slots that do not
+    overlap θ0 may differ, as no hidden weight of one meets one of another.
+
+    Parameters
+    ----------
+    specialists : sequence of Specialist
+        What is to be put together.
+    force : bool
+        Let through what is unwise.
+    method : str, optional
+        How they are put together; without one, their weights are to be compared entry by entry.
 
     Raises
     ------
@@ -31,7 +44,7 @@ def check_fit(specialists: Sequence[Specialist], *, force: bool = False, method:
     first = specialists[0]
     for other in specialists[1:]:
         if other.blueprint is not first.blueprint:
-            _check_blueprint(first, other)
+            _check_blueprint(first, other, method)
     if not force:
         # Where logits are averaged every network runs by itself, whatever it started from.
         apart = method == "logits"
@@ -43,7 +56,15 @@ def check_fit(specialists: Sequence[Specialist], *, force: bool = False, method:
 
 def in_own_slots(specialists: Sequence[Specialist]) -> bool:
     """Whether all keep to slots and no two slots overlap, so that no hidden unit is shared."""
-    return all(part.provenance.slots for part in specialists) and _shared_class(specialists) is None
+    return all(part.provenance.slots for part in specialists) and (
+        are_joined(specialists) or _shared_class(specialists) is None
+    )
+
+
+def shared_classes(specialists: Sequence[Specialist]) -> tuple[str, ...]:
+    """Return the names of classes that several of them recognise."""
+    counts = Counter(name for part in specialists for name in part.known)
+    return tuple(name for name, count in counts.items() if count > 1)
 
 
 def needs_statistics(members: Sequence[Specialist], method: str) -> bool:
@@ -52,27 +73,52 @@ def needs_statistics(members: Sequence[Specialist], method: str) -> bool:
     return normed and len(members) > 1 and method != "logits" and not in_own_slots(members)
 
 
-def _check_blueprint(first: Specialist, other: Specialist) -> None:
+def are_joined(specialists: Sequence[Specialist]) -> bool:
+    """Whether they have different networks or class lists, which are joined."""
+    first = specialists[0].blueprint
+    return any(part.blueprint is not first and part.blueprint != first for part in specialists)
+
+
+def _check_blueprint(first: Specialist, other: Specialist, method: str | None) -> None:
     a, b = first.blueprint, other.blueprint
     if a == b:
         return
     for what, mine, theirs in (
-        ("networks", str(a.net), str(b.net)),
         ("input shapes", a.input_shape, b.input_shape),
-        ("class lists", _listed(a.classes), _listed(b.classes)),
         ("temperatures", a.temperature, b.temperature),
         ("trunks", _trunk(a), _trunk(b)),
         ("preparations of raw samples", _prepared(a), _prepared(b)),
     ):
         if mine != theirs:
             raise MisfitError(
-                f"{first!r} and {other!r} have different {what}, {mine} and {theirs}, so their weights cannot be "
-                "added; train them with the same"
+                f"{first!r} and {other!r} have different {what}, {mine} and {theirs}, so they cannot be put together; "
+                "train them with the same"
             )
-    if a.classes != b.classes:  # lists that look the same when shortened
-        raise MisfitError(
-            f"{first!r} and {other!r} have different class lists, so their weights cannot be added"
-        )
+    if method == "logits":
+        return
+    in_slots = first.provenance.slots and other.provenance.slots
+    if method == "sum" and in_slots and go_side_by_side(a.net, b.net):
+        return
+    for what, mine, theirs in (
+        ("networks", str(a.net), str(b.net)),
+        ("class lists", _listed(a.classes), _listed(b.classes)),
+    ):
+        if mine != theirs:
+            raise MisfitError(
+                f"{first!r} and {other!r} have different {what}, {mine} and {theirs}, so their weights cannot be "
+                f"added; train them with the same, {_way_out(first, other)}"
+            )
+    raise MisfitError(  # lists that look the same when shortened
+        f"{first!r} and {other!r} have different class lists, so their weights cannot be added; train them with the "
+        f"same, {_way_out(first, other)}"
+    )
+
+
+def _way_out(first: Specialist, other: Specialist) -> str:
+    """Return what joins specialists of different networks or class lists."""
+    if go_side_by_side(first.blueprint.net, other.blueprint.net):
+        return "or in slots, which are put side by side by method 'sum'; or compose them with method 'logits'"
+    return "or compose them with method 'logits'"
 
 
 def _trunk(blueprint: Blueprint) -> str:
@@ -90,8 +136,12 @@ def _listed(classes: Sequence[str]) -> str:
 
 
 def _shared_class(specialists: Sequence[Specialist]) -> str | None:
-    owner: dict[int, Specialist] = {}
+    owners: list[tuple[Blueprint, dict[int, Specialist]]] = []
     for part in specialists:
+        blueprint = part.blueprint
+        owner = next((found for one, found in owners if one is blueprint or one == blueprint), None)
+        if owner is None:
+            owners.append((blueprint, owner := {}))
         for number in part.rewarded:
             if number in owner:
                 slot = (

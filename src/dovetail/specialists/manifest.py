@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import warnings
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Protocol, cast
 
@@ -22,7 +22,9 @@ from .objectives import LOSSES
 from .own_functions import OWN_NAME
 from .threshold import Threshold, read_threshold
 
-SCHEMA = "dovetail/1"
+SCHEMA = "dovetail/2"
+READ = ("dovetail/1", SCHEMA)
+"""The first had one network and class list for all members, and no directions in cards; it is read as what it is."""
 
 
 GIVEN = "given:"
@@ -73,7 +75,11 @@ class Said(Protocol):
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a file says about itself; of each specialist its classes, where it comes from, and its sparsity."""
+    """What a file says about itself; of each specialist its classes, where it comes from, and its sparsity.
+
+    ``members`` are the blueprints of the specialists where these differ from each other. Ids of classes are those of
+    the list that is joined from theirs.
+    """
 
     kind: str
     blueprint: Blueprint
@@ -84,6 +90,16 @@ class Manifest:
     keep: float = 1.0
     digest: str = ""
     threshold: Threshold | None = None
+    members: list[Blueprint] | None = None
+
+    def blueprint_of(self, number: int) -> Blueprint:
+        """Return the blueprint of one of the specialists."""
+        return self.blueprint if self.members is None else self.members[number]
+
+    def rewarded_of(self, number: int) -> tuple[int, ...]:
+        """Return the ids of the classes that a specialist recognises, in its own class list."""
+        ids, own = self.specialists[number][0], self.blueprint_of(number).classes
+        return tuple(sorted(own.index(self.blueprint.classes[one]) for one in ids)) if self.members else ids
 
     def to_text(self) -> str:
         """Return it as JSON, with a checksum over all of it."""
@@ -103,8 +119,13 @@ class Manifest:
         }
         if self.blueprint.preparation is not None:
             content["preparation"] = self.blueprint.preparation.model_dump(mode="json")
-        if isinstance(self.blueprint.net, OwnNet):
-            content["shapes"] = _shapes(self.blueprint)
+        if self.members is not None:
+            content["members"] = [
+                {"net": str(member.net), "classes": list(member.classes), **_own_shapes(member)}
+                for member in self.members
+            ]
+        else:
+            content |= _own_shapes(self.blueprint)
         if self.threshold is not None:
             content["threshold"] = self.threshold.model_dump(mode="json")
         if self.kind == "composite":
@@ -143,7 +164,7 @@ def read_manifest(text: str, build: Build | None = None, trust: Collection[str] 
             "dovetail inspect shows it"
         )
     refuse_newer(content, SCHEMA)
-    if schema != SCHEMA:
+    if schema not in READ:
         raise FileFormatError(f"its schema is {schema!r:.40}, not {SCHEMA!r}")
     checksum = content.pop("checksum", None)
     if checksum != _checksum(content):
@@ -151,12 +172,16 @@ def read_manifest(text: str, build: Build | None = None, trust: Collection[str] 
     kind = take(content, "kind", str)
     if kind not in ("specialist", "composite"):
         raise FileFormatError(f"it is a {kind!r:.40}, neither a specialist nor a composite")
-    blueprint = _basis(content, build, trust)
+    given = content.get("members")
+    members = None if given is None else _members(content, build, trust)
+    blueprint = _basis(content, build, trust, joined=members is not None)
     entries = take(content, "specialists", list)
     specialists = [_specialist(entry, blueprint) for entry in entries]
     sparsities = [number(entry.get("sparsity")) for entry in entries]
     if not specialists or (kind == "specialist" and len(specialists) > 1):
         raise FileFormatError(f"a {kind} with {len(specialists)} specialists")
+    if members is not None:
+        _check_members(members, [ids for ids, _ in specialists], blueprint, kind)
     method: Method = "sum"
     coefficients, keep = None, 1.0
     if kind == "composite":
@@ -175,7 +200,9 @@ def read_manifest(text: str, build: Build | None = None, trust: Collection[str] 
     digest = take(content, "digest", str)
     given = content.get("threshold")
     threshold = None if given is None else read_threshold(given)
-    return Manifest(kind, blueprint, specialists, sparsities, method, coefficients, keep, digest, threshold)
+    return Manifest(
+        kind, blueprint, specialists, sparsities, method, coefficients, keep, digest, threshold, members
+    )
 
 
 def _check_merge(method: str, coefficients: tuple[float, ...] | None, keep: float) -> None:
@@ -193,7 +220,32 @@ def _checksum(content: Mapping[str, object]) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:32]
 
 
-def _basis(content: Mapping[str, object], build: Build | None, trust: Collection[str]) -> Blueprint:
+def _members(content: Mapping[str, object], build: Build | None, trust: Collection[str]) -> list[Blueprint]:
+    """Return the blueprints of specialists that have networks and class lists of their own."""
+    found = []
+    for entry in take(content, "members", list):
+        if not isinstance(entry, dict):
+            raise FileFormatError("an entry under 'members' is not an object")
+        own = {name: entry[name] for name in ("net", "classes", "shapes") if name in entry}
+        found.append(_basis({**content, **own}, build, trust))
+    return found
+
+
+def _check_members(
+    members: Sequence[Blueprint], ids: Sequence[tuple[int, ...]], blueprint: Blueprint, kind: str
+) -> None:
+    if kind != "composite" or len(members) != len(ids):
+        raise FileFormatError(f"{len(members)} networks of {len(ids)} specialists in a {kind}")
+    for member, own in zip(members, ids, strict=True):
+        if not {blueprint.classes[number] for number in own} <= set(member.classes):
+            raise FileFormatError("a specialist recognises a class that is not in its own list")
+        if not set(member.classes) <= set(blueprint.classes):
+            raise FileFormatError("a specialist knows of a class that is not in the list of all")
+
+
+def _basis(
+    content: Mapping[str, object], build: Build | None, trust: Collection[str], *, joined: bool = False
+) -> Blueprint:
     try:
         net = _net(take(content, "net", str), build, trust)
         shape = tuple(whole(size) for size in take(content, "input_shape", list))
@@ -209,6 +261,8 @@ def _basis(content: Mapping[str, object], build: Build | None, trust: Collection
         blueprint = Blueprint(net, shape, classes, number(content.get("temperature")), preparation)
         if blueprint.temperature <= 0:
             raise FileFormatError(f"temperature {blueprint.temperature} is not above 0")
+        if joined and isinstance(net, OwnNet):
+            return blueprint  # members' networks are checked, and there is no other
         if isinstance(net, OwnNet):
             _check_own(blueprint, net, take(content, "shapes", dict))
         else:
@@ -228,6 +282,10 @@ def _net(text: str, build: Build | None, trust: Collection[str]) -> Net:
             f"its network is {text}, which is not of your own, so build= has nothing to say about it"
         )
     return NetSpec.parse(text)
+
+
+def _own_shapes(blueprint: Blueprint) -> dict[str, object]:
+    return {"shapes": _shapes(blueprint)} if isinstance(blueprint.net, OwnNet) else {}
 
 
 def _shapes(blueprint: Blueprint) -> dict[str, list[int]]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -24,6 +25,7 @@ from ..io.write import write_tensors
 from .answers import Answers, KnownOnly, answers_from, is_decided
 from .blueprint import Interface, State
 from .cards import MOST_NUMBERS, Card, nearness
+from .class_lists import renamed
 from .class_sets import named
 from .evaluate import Score, check_class_ids, evaluate_all, outputs_of, run_network
 from .export import Export, export
@@ -49,6 +51,10 @@ _KINDS = {"table": "rows of a table", "words": "texts", "texts": "texts", "pictu
 """What raw samples are called that are no tensors."""
 
 
+_COMPUTED = ("_module", "small", "_side_by_side")
+"""What copies and pickles are without: it is computed again where it is needed."""
+
+
 class Part(ABC):
     """What knows some classes and can be put together with others: a `Specialist`, a `Composite`, `Sums`."""
 
@@ -65,7 +71,7 @@ class Part(ABC):
 
     # Read-only mappings can be neither pickled nor copied, and the network that it runs can be built again.
     def __getstate__(self) -> dict[str, object]:
-        kept = {name: value for name, value in vars(self).items() if name != "_module"}
+        kept = {name: value for name, value in vars(self).items() if name not in _COMPUTED}
         return {
             name: dict(value) if isinstance(value, MappingProxyType) else value
             for name, value in kept.items()
@@ -108,8 +114,34 @@ class Part(ABC):
         """Return the same part with another threshold."""
 
     @abstractmethod
-    def _of(self, blueprint: Any) -> Self:
-        """Return the same part with another blueprint that describes the same network."""
+    def _changed(self, change: Callable[[Any], Any]) -> Self:
+        """Return the same part with blueprints that describe the same networks otherwise."""
+
+    def rename(self, names: Mapping[str, str]) -> Self:
+        """Return the same part with other names for some classes, rewarded or not.
+
+        Class lists are joined by name, so this makes classes of two teams one, or two of one.
+
+        Parameters
+        ----------
+        names : mapping of str to str
+            The new name of each class that is to have one.
+
+        Examples
+        --------
+        >>> import dovetail as dt
+        >>> (three,) = dt.train_specialists(dt.load("digits"), "mlp:16", [3], epochs=1, progress=False)
+        >>> three.rename({"3": "three"}).known
+        ('three',)
+        """
+        if unknown := [name for name in names if name not in self.classes]:
+            raise unknown_name("class", unknown[0], self.classes)
+
+        def change(blueprint: Any) -> Any:
+            own = {old: new for old, new in names.items() if old in blueprint.classes}
+            return replace(blueprint, classes=renamed(blueprint.classes, own))
+
+        return self._changed(change)
 
     def with_trunk(self, trunk: FrozenTrunk) -> Self:
         """Return the same part with the trunk at hand that it stands on, so that it takes raw samples.
@@ -133,7 +165,8 @@ class Part(ABC):
         """
         if not isinstance(self.preparation, Features):
             raise SpecError(f"{self!r} stands on no trunk: it was trained on samples, not on features")
-        return self._of(self.blueprint.prepared_by(self.preparation.with_trunk(trunk)))
+        preparation = self.preparation.with_trunk(trunk)
+        return self._changed(lambda blueprint: replace(blueprint, preparation=preparation))
 
     def module(
         self, trunk: FrozenTrunk | None = None, *, known_only: bool = False, raw: bool = False
@@ -218,7 +251,8 @@ class Part(ABC):
     @property
     def rewarded(self) -> tuple[int, ...]:
         """Ids of the classes it recognises."""
-        return tuple(sorted({number for member in self.specialists for number in member.rewarded}))
+        known = {name for member in self.specialists for name in member.known}
+        return tuple(number for number, name in enumerate(self.classes) if name in known)
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -251,7 +285,7 @@ class Part(ABC):
         found: dict[str, Card] = {}
         for member in self.specialists:
             for number, card in zip(member.rewarded, member.own_cards, strict=False):
-                name = self.classes[number]
+                name = member.classes[number]
                 found[name] = found[name] + card if name in found else card
         return found
 

@@ -170,6 +170,11 @@ class TrainingSettings(Settings):
     balanced: Annotated[bool, BeforeValidator(_flag)] = Field(
         default=False, description="Let all classes count the same, however many samples they have."
     )
+    card_directions: Annotated[Whole, Field(ge=0)] | None = Field(
+        default=None,
+        description="Directions in which the card of a class keeps how its samples vary together.",
+        json_schema_extra=_typed("16, fewer of more than 512 numbers"),
+    )
     augment: OwnFunction | None = Field(
         default=None,
         description="What changes training inputs.",

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
 from typing import Literal, Self
 
-import torch
 from torch import nn
 
 from ..data.split import is_finite
 from ..errors import DataError
 from .blueprint import Blueprint, Packed, State, Tempered, dense_state, hash_tensors
-from .cards import Card
+from .cards import Card, to_tensors
 from .composite import Composite, add_parts
 from .manifest import Manifest, Provenance
 from .part import Part, checked_layout
+from .side_by_side import Small, small_network
 from .threshold import Threshold
 
 
@@ -87,9 +87,14 @@ class Specialist(Part):
             self.blueprint, self.rewarded, self.weights, self.provenance, threshold, self.own_cards
         )
 
-    def _of(self, blueprint: Blueprint) -> Self:
+    def _changed(self, change: Callable[[Blueprint], Blueprint]) -> Self:
         return type(self)(
-            blueprint, self.rewarded, self.weights, self.provenance, self.threshold, self.own_cards
+            change(self.blueprint),
+            self.rewarded,
+            self.weights,
+            self.provenance,
+            self.threshold,
+            self.own_cards,
         )
 
     def without_cards(self) -> Self:
@@ -130,6 +135,11 @@ class Specialist(Part):
         return {name: self.weights[name].mask() for name in self.blueprint.parameter_names}
 
     @cached_property
+    def small(self) -> Small:
+        """The small network that it is in its slot."""
+        return small_network(self)
+
+    @cached_property
     def digest(self) -> str:
         """Hash of blueprint, rewarded classes, slots, weights and cards."""
         what = f"{self.blueprint.text} {list(self.rewarded)} {self.provenance.slots}".encode()
@@ -145,13 +155,7 @@ class Specialist(Part):
     @property
     def card_tensors(self) -> State:
         """Its cards as its file holds them, a row for each class."""
-        if not self.own_cards:
-            return {}
-        return {
-            "count": torch.tensor([card.count for card in self.own_cards]),
-            "mean": torch.stack([card.mean for card in self.own_cards]),
-            "variance": torch.stack([card.variance for card in self.own_cards]),
-        }
+        return to_tensors(self.own_cards)
 
     @property
     def manifest(self) -> Manifest:

@@ -25,16 +25,19 @@ from ..population.fit import Done
 from ..population.step import Augment
 from ..result import Result, plain
 from .blueprint import Blueprint, hash_tensors
-from .cards import class_cards
+from .cards import class_cards, inputs_of
 from .class_sets import ClassName, ClassSet, class_sets, named, one_hot_sets
 from .evaluate import Score, evaluate_all
 from .files import file_name, find_trained, make_folder
+from .growth import train_beside
+from .introduction import CLAIMED, KEEPING, LR, STEPS, introduce
 from .layouts import Member, WholeNetworks, layouts
 from .learned import warn_of_what_cannot_be_learned, warn_of_what_was_not_learned
 from .manifest import Provenance
 from .objectives import Loss
 from .optimizing import optimizer_of, optimizer_settings
 from .own_functions import function_name
+from .part import Part
 from .rounds import train_rounds
 from .settings import (
     AdamThrough,
@@ -86,7 +89,9 @@ def train_specialists(
     output_share: float = 0.5,
     balanced: bool = False,
     sample_weights: Tensor | Sequence[float] | None = None,
+    card_directions: int | None = None,
     augment: Augment | None = None,
+    beside: Iterable[Part] | Part | None = None,
     device: torch.device | str | None = None,
     at_once: int | None = None,
     folder: str | Path | None = None,
@@ -181,8 +186,16 @@ def train_specialists(
         Weigh samples so that all classes count the same, in training and validation, however many samples they have.
     sample_weights : Tensor, optional
         How much each training sample counts in the loss; it multiplies what ``balanced`` gives.
+    card_directions : int, optional
+        In how many directions the card of a class keeps how its samples vary together; 0: each number by itself. By
+        default 16, fewer where inputs have more than 512 numbers. Others learn from draws of it (``beside``).
     augment : callable, optional
         ``augment(x, noise) -> x`` changes training inputs ``[networks, batch, ...]``, as for `Population.fit`.
+    beside : Team, Specialist, Composite or list of them, optional
+        What there is already: the new specialists learn ``data`` and, in the place of samples of classes that these
+        know, draws from their cards. Their class list is that of the others, and behind it what is new. They get slots
+        if the others have them, as large for each class unless ``net`` says otherwise, and the same temperature;
+        ``rewarded`` is by default every class of ``data`` that the others do not know. See `Team.introduce`.
     device : str or torch.device, optional
         Where to train; the first GPU if there is one.
     at_once : int, optional
@@ -225,6 +238,12 @@ def train_specialists(
     if data.task != "classes":
         raise DataError(f"specialists need data with classes; {data.name} has {data.task}")
     counts = None if sample_weights is None else _weights_of_samples(sample_weights, data)
+    if beside is not None:
+        usual = None if net == TrainingSettings.model_fields["net"].default else net_of(net)
+        grown = train_beside(data, beside, usual, rewarded, seed)
+        data, net, rewarded, temperature = grown.data, grown.net, grown.rewarded, grown.temperature
+        slots = slots or grown.slots
+        counts = grown.weights(counts)
     names = {
         "loss": loss if isinstance(loss, str) else function_name(loss, "loss"),
         "augment": None if augment is None else function_name(augment, "augment"),
@@ -255,7 +274,10 @@ def train_specialists(
     losses: dict[Member, float] = {}
     missing = [member for member in dict.fromkeys(members) if member not in made]
     warn_of_what_cannot_be_learned([ids for ids in sets if any(ids == own for _, own in missing)], data)
-    cards = class_cards(data.train, {one for _, ids in missing for one in ids})
+    wanted = {one for _, ids in missing for one in ids}
+    cards = class_cards(
+        data.train, wanted, directions=settings.card_directions, inputs=inputs_of(data.preparation)
+    )
 
     def take_in(layout: WholeNetworks, together: Sequence[Member], done: Done) -> None:
         for place, row in enumerate(done.members.tolist()):
@@ -471,6 +493,46 @@ class Team(Sequence[Specialist], Result):
     def of_seed(self, seed: int) -> Team:
         """Return the specialists of one seed, which share their θ0."""
         return Team(part for part in self if part.seed == seed)
+
+    def introduce(
+        self,
+        more: Iterable[Part] | Part,
+        data: Dataset | None = None,
+        *,
+        steps: int = STEPS,
+        lr: float = LR,
+        keeping: float = KEEPING,
+        claimed: float = CLAIMED,
+        seed: int = 0,
+        device: torch.device | str | None = None,
+        progress: bool = True,
+    ) -> Team:
+        """Return these specialists, undecided on classes that others know of; see `introduce`.
+
+        Parameters
+        ----------
+        more : Team, Specialist, Composite or list of them
+            What recognises the new classes; see ``beside`` of `train_specialists`.
+        data : Dataset, optional
+            Samples of the new classes; by default they are drawn from their cards.
+        steps, lr, keeping, claimed, seed, device, progress
+            As for `introduce`.
+
+        Examples
+        --------
+        >>> import dovetail as dt
+        >>> data = dt.load("digits")
+        >>> old = dt.train_specialists(data, "mlp:40", [3, 8], slots=True, epochs=2, progress=False)
+        >>> new = [part.rename({"3": "three"}) for part in old[:1]]
+        >>> old[1:].introduce(new, progress=False)
+        Team(1 specialists on digits, mlp:44)
+        """
+        return Team(
+            introduce(
+                self, more, data, steps=steps, lr=lr, keeping=keeping, claimed=claimed, seed=seed, device=device,
+                progress=progress,
+            )
+        )  # fmt: skip
 
     def evaluate(self, split: Split, *, device: torch.device | str | None = None) -> list[Score]:
         """Measure every specialist on a split, together."""

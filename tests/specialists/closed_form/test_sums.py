@@ -72,7 +72,12 @@ def test_contributors_add_and_leave_without_a_trace(seed: int, owners: list[int]
     owner = torch.tensor(owners)
     shares = [DATA.train.where(owner == number) for number in range(3) if (owner == number).any()]
     parts = [
-        added(team_of(Dataset("share", share, DATA.val, DATA.test, CLASSES), keep="moments" if moments else "samples"))
+        added(
+            team_of(
+                Dataset("share", share, DATA.val, DATA.test, CLASSES),
+                keep="moments" if moments else "samples",
+            )
+        )
         for share in shares
     ]
     random.Random(seed).shuffle(parts)
@@ -125,7 +130,9 @@ def test_the_solution_is_that_of_ridge_regression() -> None:
     whole = added(team_of(DATA)).with_tuning(ridge=2.0, temperature=0.5)
     basis = whole.blueprint.basis
     features = basis.features_of(basis.numbers(DATA.train.x)).double().numpy() / UNIT
-    wanted = Ridge(alpha=2.0, fit_intercept=False, solver="svd").fit(features, np.eye(5)[DATA.train.y.numpy()])
+    wanted = Ridge(alpha=2.0, fit_intercept=False, solver="svd").fit(
+        features, np.eye(5)[DATA.train.y.numpy()]
+    )
     np.testing.assert_allclose(whole.weights.numpy(), wanted.coef_.T, rtol=1e-7, atol=1e-9)
     rounded = basis.features_of(basis.numbers(DATA.test.x)).double().numpy() / UNIT
     # A network does not round features, which changes scores by a little.
@@ -133,7 +140,9 @@ def test_the_solution_is_that_of_ridge_regression() -> None:
 
 
 @settings(max_examples=40, deadline=None)
-@given(st.lists(st.lists(st.sampled_from("abcdef"), min_size=1, max_size=6, unique=True), min_size=1, max_size=4))
+@given(
+    st.lists(st.lists(st.sampled_from("abcdef"), min_size=1, max_size=6, unique=True), min_size=1, max_size=4)
+)
 def test_class_lists_are_joined_in_whatever_order_and_steps(lists: list[list[str]]) -> None:
     whole = joined_classes(lists)
     for order in itertools.permutations(lists):

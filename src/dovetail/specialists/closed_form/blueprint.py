@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Self
+from dataclasses import dataclass
 
 from ...data.preparation import Preparation
 from ..blueprint import Interface
@@ -37,10 +36,6 @@ class SumsBlueprint(Interface):
     def what(self) -> str:
         """The kind of part."""
         return f"sums ({self.basis})"
-
-    def prepared_by(self, preparation: Preparation) -> Self:
-        """Return the same with another preparation that gives the same inputs."""
-        return replace(self, preparation=preparation)
 
     @property
     def text(self) -> str:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 import torch
@@ -81,10 +81,8 @@ class Combined(Part):
     def _with(self, threshold: Threshold | None) -> Self:
         return type(self)(self.parts, self.weights, self.losses, threshold)
 
-    def _of(self, blueprint: Interface) -> Self:
-        preparation = blueprint.preparation
-        assert preparation is not None
-        parts = [part._of(part.blueprint.prepared_by(preparation)) for part in self.parts]
+    def _changed(self, change: Callable[[Any], Any]) -> Self:
+        parts = [part._changed(change) for part in self.parts]
         return type(self)(parts, self.weights, self.losses, self.threshold)
 
     def without_cards(self) -> Self:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 import torch
 from torch import Tensor, nn
@@ -107,9 +107,12 @@ class Sums(Part):
             type(self)(self.blueprint, self.contents, tuning=self._given_tuning, threshold=threshold)
         )
 
-    def _of(self, blueprint: SumsBlueprint) -> Self:
+    def _changed(self, change: Callable[[Any], Any]) -> Self:
+        blueprint = change(self.blueprint)
+        names = dict(zip(self.classes, blueprint.classes, strict=True))
+        contents = {names[name]: content for name, content in self.contents.items()}
         return self._keeping(
-            type(self)(blueprint, self.contents, tuning=self._given_tuning, threshold=self.threshold)
+            type(self)(blueprint, contents, tuning=self._given_tuning, threshold=self.threshold)
         )
 
     def _keeping(self, other: Self) -> Self:

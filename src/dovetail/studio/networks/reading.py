@@ -170,7 +170,7 @@ def slots_of(part: Part, chain: Sequence[Layer]) -> dict[str, Slot]:
     size = sum(layer.inputs * layer.units for layer in chain) * len(members)
     if not isinstance(part, Composite) or len(members) < 2 or not chain or size > MOST_WEIGHTS:
         return {}
-    if not in_own_slots(members):
+    if not in_own_slots(members) or any(member.blueprint != part.blueprint for member in members):
         return {}
     slots: dict[str, Slot] = {}
     for member in members:
