@@ -3,8 +3,9 @@
 `train_specialists` makes them; `Specialist` and `Composite`, the two kinds of `Part`, are what one works with;
 `compose` puts together, `open_file` reads back; `add_class` and `introduce` are for classes that come later. From the
 bottom up: `blueprint` (what parts share), `merge` (ways to merge, pure functions), `class_lists` and `side_by_side`
-(joining by name), `evaluate` (the one path that scores), `cards` (what classes leave behind), `answers` and `threshold` (what a part says, and when it does not), `part`, `composite` and `specialist`, then what is made of them:
-`composing`, `files`, `train`, `converting`, `growth` and `introduction`, and the measures `paths`, `curve` and `audit`.
+(joining by name), `evaluate` (the one path that scores), `cards` (what classes leave behind), `answers` and `threshold`
+(what a part says, and when it does not), `part`, `composite` and `specialist`, then what is made of them: `composing`,
+`files`, `train`, `converting`, `growth` and `introduction`, and the measures `paths`, `curve` and `audit`.
 `closed_form` has parts of another kind, which are not trained: `sums`.
 """
 
