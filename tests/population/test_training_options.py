@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.optim.lr_scheduler import CosineAnnealingLR, LRScheduler
 
 from dovetail.data import Split
-from dovetail.errors import TrainingError
+from dovetail.errors import SpecError, TrainingError
 from dovetail.population import SGD, Adam, AdamW, Population, cross_entropy
 from dovetail.population.clip import clip_gradients
 from dovetail.population.optim import mask_patterns
@@ -141,6 +141,43 @@ def test_smoothed_members_end_like_networks_trained_alone(smoothing: float, devi
             loss=nn.CrossEntropyLoss(label_smoothing=smoothing),
         )  # fmt: skip
         assert distance(network, population.params, member) < 1e-12
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_what_is_minimised_may_differ_from_what_is_measured(device: str) -> None:
+    split = images(60, dtype=torch.float64)
+    population = Population(mlp, [1, 2], device=device, dtype=torch.float64)
+    alone = [population.member(i) for i in range(2)]
+    power = torch.tensor([1.0, 2.0], dtype=torch.float64)
+
+    def minimised(logits: Tensor, target: Tensor, power: Tensor) -> Tensor:
+        return cross_entropy(logits, target) ** power
+
+    history = population.fit(
+        split, split, epochs=2, batch_size=16, training_objective=minimised, per_member={"power": power}, keep="last",
+        progress=False,
+    )  # fmt: skip
+    torch.testing.assert_close(history["loss"][-1], population.evaluate(split)["loss"], rtol=1e-12, atol=0)
+    for member, network in enumerate(alone):
+
+        def loss(logits: Tensor, y: Tensor, exponent: int = member + 1) -> Tensor:
+            return (F.cross_entropy(logits, y, reduction="none") ** exponent).mean()
+
+        plain_loop(
+            network,
+            split.to(device),
+            member + 1,
+            epochs=2,
+            batch_size=16,
+            optimizer=Adam(),
+            lr=1e-3,
+            loss=loss,
+        )
+        assert distance(network, population.params, member) < 1e-12
+    with pytest.raises(SpecError, match="'the training objective' needs 'power', a value for each member"):
+        population.fit(split, epochs=1, training_objective=minimised, progress=False)
+    with pytest.raises(TrainingError, match="belongs to the default objective"):
+        population.fit(split, epochs=1, training_objective=cross_entropy, label_smoothing=0.1, progress=False)
 
 
 @pytest.mark.parametrize("device", DEVICES)
