@@ -15,6 +15,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from ..errors import unknown_name
+from .own_functions import told
 
 Loss = Callable[[Tensor, Tensor, Tensor], Tensor]
 """``(logits [samples, classes], target [samples], rewarded [classes]) -> [samples]``"""
@@ -69,7 +70,7 @@ LOSSES: dict[str, Callable[..., Tensor]] = {
 def objective(loss: str | Loss, temperature: float) -> Loss:
     """Return a loss with its temperature filled in, by its short name; a function is given logits divided by it."""
     if not isinstance(loss, str):
-        own = loss
+        own = told(loss, "loss(logits, target, rewarded)")
         return lambda logits, target, rewarded: own(logits / temperature, target, rewarded)
     if loss not in LOSSES:
         raise unknown_name("loss", loss, LOSSES)
