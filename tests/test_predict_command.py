@@ -81,3 +81,25 @@ def test_broken_pictures_have_no_answer_and_all_others_have(tmp_path: Path) -> N
     assert "none of 10 pictures in" in error
     _, error = predicted(part, tmp_path / "photos")
     assert error.endswith("and 5 more (--json names all)")
+
+
+@pytest.mark.filterwarnings("ignore::dovetail.errors.DovetailWarning")
+def test_without_a_threshold_it_says_what_decides(tmp_path: Path) -> None:
+    data = dt.Dataset.from_frame(ROWS, "kind")
+    ROWS.to_csv(tmp_path / "rows.csv", index=False)
+    team = dt.train_specialists(data, "mlp:8", epochs=1, progress=False)
+    whole, cat = dt.compose(team, method="logits"), team[0]
+    for part, undecided, note in (
+        (
+            whole,
+            [],
+            "no threshold was chosen, so it answers everything; dovetail compose PARTS --threshold DATA",
+        ),
+        (cat, [], "it is undecided only where its largest output is of a class that it does not know"),
+        (cat, ["--undecided", "0.5"], ""),
+        (whole.with_threshold(data.val, "5%"), [], ""),
+    ):
+        path = part.save(tmp_path / f"{len(list(tmp_path.iterdir()))}.safetensors")
+        done = CliRunner().invoke(app, ["predict", str(path), str(tmp_path / "rows.csv"), *undecided])
+        said = " ".join(done.stdout.split())
+        assert (note in said) if note else ("no threshold" not in said)

@@ -196,9 +196,22 @@ def test_raw_rows_of_all_kinds_and_orders_are_the_same() -> None:
         {"colour": ["red", "blue", "red"], "width": ["1", " 2.5", "4.0"]},
         frame.set_axis([" width", "colour "], axis=1),
         frame.astype({"colour": "category"}),
+        frame.to_numpy().tolist(),
+        frame.to_numpy(),
+        [tuple(row) for row in frame.to_numpy().tolist()],
     ):
         assert torch.equal(table(raw), wanted)
     assert table(frame.iloc[:0]).shape == (0, 3)
+
+
+def test_rows_without_names_hold_all_columns_in_their_order() -> None:
+    frame = pd.DataFrame({"same": [7, 7, 7], "width": [1.0, 2.5, 4.0], "height": [3, 1, 2]})
+    table = Table.fitted(frame)
+    wanted = table(frame)
+    for raw in (frame.to_numpy(), torch.tensor(frame.to_numpy()), frame.to_numpy().tolist()):
+        assert torch.equal(table(raw), wanted)
+    with pytest.raises(DataError, match="row 1 has 2 values, and there are 3 columns"):
+        table(frame[["width", "height"]].to_numpy())
 
 
 @pytest.mark.parametrize(
@@ -214,7 +227,14 @@ def test_raw_rows_of_all_kinds_and_orders_are_the_same() -> None:
         ({"width": [1e300], "colour": ["red"]}, r"\Z"),
         ({"width": [1], "colour": ["red", "blue"]}, "not a table .*same length"),
         ({"width": 1, "colour": "red"}, "a single row is a list of one dict"),
-        (np.zeros((2, 2)), "rows of a table are a DataFrame, a dict .* got ndarray"),
+        (np.zeros((2, 2)), "rows of a table are a DataFrame, a dict .* got ndarray$"),
+        (pd.Series({"width": 1.0, "colour": "red"}), r"got Series; a single row is frame.iloc\[\[0\]\]"),
+        ([1.0, "red"], r"got list; a single row is \[row\]"),
+        (np.zeros(2), r"got ndarray; a single row is \[row\]"),
+        (
+            [[1.0, "red"], [2.0]],
+            "row 2 has 1 values, and there are 2 columns: 'width', 'colour'; a DataFrame",
+        ),
         ("wine.csv", "got str"),
         (pd.DataFrame([[1, 2]], columns=["width", "width"]), "two columns are called 'width'"),
         (pd.DataFrame([[1]], columns=["w" * 201]), "the name of a column has 201 characters"),

@@ -150,3 +150,53 @@ def test_rows_are_those_that_were_written(pairs: list[tuple[Any, Any]], in_one: 
     prepared = Table.fitted(pd.DataFrame({"u": ["a", "b"], "v": ["a", "b"]}))
     lists = "\n".join(map(json.dumps, pairs))
     np.testing.assert_array_equal(prepared(samples_of(lists, prepared).raw), prepared(rows))
+
+
+def test_rows_are_a_table_to_train_on(tmp_path: Path) -> None:
+    frame = pd.DataFrame(
+        {
+            "width": [1.5, 2.0, None, 4.0] * 6,
+            "colour": ["red", "blue", "red", None] * 6,
+            "kind": ["cat", "dog", "cat", "dog"] * 6,
+        }
+    )
+    frame.to_csv(tmp_path / "pets.csv", index=False)
+    frame.to_json(tmp_path / "pets.jsonl", orient="records", lines=True)
+    frame.to_json(tmp_path / "pets.json", orient="records", indent=2)
+    wanted = dt.read(tmp_path / "pets.csv", "kind")
+    for name in ("pets.jsonl", "pets.json"):
+        data = dt.read(tmp_path / name, "kind")
+        assert data.fingerprint == wanted.fingerprint
+        assert data.preparation == wanted.preparation
+        assert dt.read(tmp_path / name).classes == ("cat", "dog")
+        assert dt.read(tmp_path / name, like=data).fingerprint == wanted.fingerprint
+
+
+@pytest.mark.parametrize(
+    ("lines", "prepared"),
+    [
+        (['{"text": "turn it up %d", "label": "a"}', '{"text": "hello there %d", "label": "b"}'], "texts"),
+        (
+            ['{"id": %d, "said": "turn it up", "label": "a"}', '{"id": %d, "said": "hello", "label": "b"}'],
+            "texts",
+        ),
+        (['["turn it up %d", "a"]', '["hello there %d", "b"]'], "texts"),
+        (['{"one": "turn it up now %d", "two": "a"}', '{"one": "hello out there %d", "two": "b"}'], "texts"),
+        (['{"width": %d, "label": "a"}', '{"width": 2.5%d, "label": "b"}'], "1 column: 1 number"),
+    ],
+)
+def test_texts_are_told_from_rows(tmp_path: Path, lines: list[str], prepared: str) -> None:
+    (tmp_path / "some.jsonl").write_text("\n".join(line % n for n in range(20) for line in lines))
+    preparation = dt.read(tmp_path / "some.jsonl").preparation
+    assert preparation is not None
+    assert preparation.describe().startswith(prepared)
+
+
+def test_rows_that_are_no_table_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text('{"width": 3, "height": 4, "kind": "cat"}\n[3, 4, "cat"]\n')
+    with pytest.raises(DataError, match=r"rows.jsonl: row 2 is not like the first"):
+        dt.read(path, "kind")
+    path.write_text("[3, 4, 5]\n")
+    with pytest.raises(DataError, match=r"rows.jsonl: line 1 is a list of 3, not of a text and its label"):
+        dt.read(path, "kind")

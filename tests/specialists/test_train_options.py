@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 import dovetail as dt
-from dovetail.errors import DataError, DovetailError, SpecError
+from dovetail.errors import DataError, DovetailError, SpecError, TrainingError
 from dovetail.population import Noise
 from dovetail.specialists import audit_drop
 from dovetail.specialists.objectives import max_entropy
@@ -44,6 +44,28 @@ def test_files_name_functions_and_tell_them_apart(tmp_path: Path) -> None:
     assert not again.histories
     with pytest.raises(DovetailError, match="trained otherwise: loss"):
         dt.train_specialists(DATA, augment=blurred, **options)  # type: ignore[arg-type]
+
+
+def test_mistakes_in_own_functions_name_them_and_how_they_are_called() -> None:
+    def with_own(**own: object) -> None:
+        dt.train_specialists(DATA, **{**TRAINING, **own})  # type: ignore[arg-type]
+
+    with pytest.raises(
+        TrainingError, match=r"<lambda> failed: TypeError: .* called as loss\(logits, target, rewarded"
+    ):
+        with_own(loss=lambda logits: logits)
+    with pytest.raises(
+        TrainingError, match=r"failed: TypeError: .*'shape'; it is called as augment\(x, noise\)"
+    ):
+        with_own(augment=lambda x, noise: x + noise.normal(x.shape))
+    with pytest.raises(
+        TrainingError, match=r"inputs of 2 networks, 64 samples each, .* it gave \[1, 64, 1, 8, 8\]"
+    ):
+        with_own(augment=lambda x, noise: x[:1])
+    with pytest.raises(TrainingError, match="it gave NoneType"):
+        with_own(augment=lambda x, noise: None)
+    with pytest.raises(TrainingError, match="mapped over members"):  # torch's own advice stays
+        with_own(loss=lambda logits, target, rewarded: logits[:, 0] if logits.sum() > 0 else logits[:, 1])
 
 
 def test_functions_are_the_same_by_what_they_do() -> None:
@@ -85,7 +107,7 @@ def test_wrong_weights_are_refused(weights: object, message: str) -> None:
 
 
 def test_a_table_is_no_data() -> None:
-    with pytest.raises(DataError, match="not list"):
+    with pytest.raises(DataError, match="not a list; write .*from_arrays"):
         dt.train_specialists([[1, 2]])  # type: ignore[arg-type]
 
 

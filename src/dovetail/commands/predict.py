@@ -95,6 +95,8 @@ def predict(
         )
     else:
         _print(part, answers, samples, table, output)
+        if undecided is None and part.threshold is None:
+            say(_without_threshold(part))
     if samples.unread:
         raise _without_answer(samples)
 
@@ -151,6 +153,19 @@ def _print(part: Part, answers: Answers, samples: Samples, table: pd.DataFrame, 
         say(_accuracy(answers, samples.labels))
     if output is not None:
         say(f"All answers are in {output}.")
+
+
+def _without_threshold(part: Part) -> str:
+    """Return what decides in place of a threshold, and how there comes to be one."""
+    says = (
+        "it answers everything"
+        if len(part.known) == len(part.classes)
+        else "it is undecided only where its largest output is of a class that it does not know"
+    )
+    return (
+        f"note: no threshold was chosen, so {says}; dovetail compose PARTS --threshold DATA -o FILE chooses one on "
+        "validation data"
+    )
 
 
 def _accuracy(answers: Answers, labels: tuple[str, ...]) -> str:

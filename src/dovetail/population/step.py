@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from ..data.split import Split
+from ..errors import TrainingError
 from .checks import check_masks
 from .clip import clip_gradients
 from .feed import feed_of
@@ -296,7 +297,13 @@ class TrainingStep:
         if self._augment is not None:
             if self._order.shared:
                 x = x.expand(len(stack), *x.shape)
+            given = x.shape[:2]
             x = self._augment(x, Noise(keys_at(stack.keys, stack.steps + _AUGMENT_CLOCK)))
+            if tuple(getattr(x, "shape", ()))[:2] != tuple(given):
+                raise TrainingError(
+                    f"augment changes the inputs of {given[0]} networks, {given[1]} samples each, [networks, samples, "
+                    f"...], and gives as many; it gave {list(getattr(x, 'shape', [])) or type(x).__name__}"
+                )
         y = self._train.y[index] if stack.targets is None else self._own(stack.targets, index)
         return x, y, self._weight(size, index) if self._weighted else None
 

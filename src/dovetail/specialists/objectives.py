@@ -16,6 +16,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from ..errors import SpecError, unknown_name
+from .own_functions import told
 
 Loss = Callable[[Tensor, Tensor, Tensor], Tensor]
 """``(logits [samples, classes], target [samples], rewarded [classes]) -> [samples]``"""
@@ -80,7 +81,7 @@ def objective(loss: str | Loss, temperature: float, label_smoothing: float = 0.0
             "leave one out"
         )
     if not isinstance(loss, str):
-        own = loss
+        own = told(loss, "loss(logits, target, rewarded)")
         return lambda logits, target, rewarded: own(logits / temperature, target, rewarded)
     if loss not in LOSSES:
         raise unknown_name("loss", loss, LOSSES)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable
+from functools import wraps
 from types import CodeType
 from typing import Any
 
-from ..errors import SpecError
+from ..errors import DovetailError, SpecError, TrainingError
 
 OWN_NAME = re.compile(r"[\w.<>]{1,200}:[\w.<>]{1,200}#[0-9a-f]{8}")
 """What `function_name` gives."""
@@ -46,6 +47,39 @@ def function_name(function: Callable[..., Any], what: str) -> str:
     digest = hashlib.sha256(_content(code) + _without_addresses(repr(settings)).encode())
     name = f"{function.__module__}:{function.__qualname__}"[:400]
     return f"{name}#{digest.hexdigest()[:8]}"
+
+
+def told(function: Callable[..., Any], call: str) -> Callable[..., Any]:
+    """Return a function that does the same, and whose mistakes say which function it was and how it is called.
+
+    What torch raises is left as it is: whoever maps the function over networks has better advice.
+
+    Parameters
+    ----------
+    function : function
+        The function.
+    call : str
+        How it is called, for the message.
+
+    Examples
+    --------
+    >>> told(lambda x: 2 * x, "loss(x)")(3)
+    6
+    """
+
+    @wraps(function)
+    def called(*arguments: Any) -> Any:
+        try:
+            return function(*arguments)
+        except (DovetailError, RuntimeError):
+            raise
+        except Exception as error:
+            name = f"{function.__module__}:{function.__qualname__}"[:200]
+            raise TrainingError(
+                f"{name} failed: {type(error).__name__}: {error}; it is called as {call}"
+            ) from error
+
+    return called
 
 
 def _content(code: CodeType) -> bytes:

@@ -17,6 +17,7 @@ from ..population.step import Augment
 from ..prune import prune_by_magnitude, rate_per_round
 from .objectives import Loss, objective, other_entropy, rewarded_accuracy
 from .optimizing import optimizer_of
+from .own_functions import told
 from .settings import TrainingSettings
 
 
@@ -88,7 +89,7 @@ def train_rounds(
             subsets=subsets,
             weights=weights,
             val_weights=val_weights,
-            augment=augment,
+            augment=augment and told(augment, "augment(x, noise)"),
             when_done=when_done if last else None,
             metrics={
                 "rewarded_accuracy": rewarded_accuracy,

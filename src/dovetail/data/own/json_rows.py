@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Mapping
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,8 @@ from numpy.typing import NDArray
 from ...errors import DataError
 from ..preparation import Numbers, Preparation, Table
 from ..preparation.base import MOST_FEATURES
-from .json_text import values_in, whole_text
+from .json_text import first_item, values_in, whole_text
+from .text_items import is_row
 from .text_lines import TextLines
 from .wording import listed
 
@@ -44,6 +46,14 @@ def holds_json(lines: TextLines) -> bool:
     """
     first = next((line for line in lines if line.strip()), "")
     return _BEGINS.match(first) is not None
+
+
+def is_json_table(path: Path, target: str | None = None) -> bool:
+    """Return whether a ``.json`` or ``.jsonl`` file holds rows of a table, not texts, by its first object."""
+    if path.suffix.lower() not in (".json", ".jsonl"):
+        return False
+    with TextLines(path) as lines:
+        return is_row(first_item(lines), target)
 
 
 def read_json_rows(lines: TextLines, preparation: Preparation | None) -> pd.DataFrame | NDArray[np.float64]:

@@ -13,6 +13,9 @@ from .text_lines import TextLines
 MOST_JSON = 2**27
 """Characters that are read at once, and take many times as much."""
 
+_LOOKED_AT = 2**16
+"""Characters in which the first item is looked for."""
+
 _SPACE = re.compile(r"\s*")
 
 
@@ -57,6 +60,30 @@ def values_in(text: str, name: str) -> Iterator[Any]:
             raise DataError(f"{name} is no JSON ({error})") from None
         yield value
         place = _after_space(text, place)
+
+
+def first_item(lines: TextLines) -> Any:
+    r"""Return the first value, or the first in the list that begins the text; None where there is none that is short.
+
+    Examples
+    --------
+    >>> import io
+    >>> for text in ('{"width": 2}\n{"width": 3}\n', '[\n  {"width": 2},\n  {"width": 3}]', "width\n2\n"):
+    ...     with TextLines(io.StringIO(text)) as lines:
+    ...         print(first_item(lines))
+    {'width': 2}
+    {'width': 2}
+    None
+    """
+    start = ""
+    for line in lines:
+        start += line[:_LOOKED_AT].lstrip()
+        if len(start) >= _LOOKED_AT:
+            break
+    try:
+        return json.JSONDecoder().raw_decode(start.removeprefix("[").lstrip())[0]
+    except (ValueError, RecursionError):
+        return None
 
 
 def whole_text(lines: TextLines, instead: str) -> str:

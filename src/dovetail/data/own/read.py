@@ -15,6 +15,7 @@ from ..sources import expand_user
 from .archive import unpacked
 from .array_files import array_file_content
 from .features_folder import features_content, is_features
+from .json_rows import is_json_table
 from .kinds import Kind, kind_of
 from .like import Like, preparation_of
 from .path_options import in_python, is_there
@@ -46,10 +47,10 @@ def read(
     Parameters
     ----------
     path : path
-        A table (``.csv``, ``.tsv``, ``.parquet``, or ``.txt`` with tabs, semicolons or bars); texts (``.jsonl``, or a
-        table of one column of texts); arrays (``.npz`` with x and y, or ``.npy`` beside one with the labels); a folder
-        of pictures, ``CLASS/*.jpg``, or ``train/CLASS/*.jpg`` with ``val`` and ``test`` beside it; or a ``.zip`` of one
-        of these.
+        A table (``.csv``, ``.tsv``, ``.parquet``, ``.txt`` with tabs, semicolons or bars, ``.jsonl`` with an object for
+        each row); texts (``.jsonl``, or a table of one column of texts); arrays (``.npz`` with x and y, or ``.npy``
+        beside one with the labels); a folder of pictures, ``CLASS/*.jpg``, or ``train/CLASS/*.jpg`` with ``val`` and
+        ``test`` beside it; or a ``.zip`` of one of these.
     target : str, optional
         The column of a table, or field of a line, that holds the classes; by default the one that is called so, or the
         last one if it looks like it.
@@ -138,7 +139,7 @@ def _content(path: Path, wishes: Wishes) -> Content:
         with unpacked(path) as inside:
             content = _content(inside.place, wishes)
         return content._replace(notes=tuple(map(inside.named, content.notes)))
-    if kind == "texts" and is_table_text(path):
+    if kind == "texts" and (is_table_text(path) or is_json_table(path, wishes.target)):
         kind = "table"
     if kind == "folder" and is_features(path):
         return features_content(path)

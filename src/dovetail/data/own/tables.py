@@ -20,6 +20,7 @@ from ..preparation.values import distinct, numbers, row_name
 from ..split import Split
 from .column_facts import column_facts
 from .csv_file import looks_like_table, read_csv
+from .json_rows import read_json_rows
 from .labels import MOST_CLASSES, Labels, class_labels
 from .like import Like, ids_like, preparation_of
 from .missing import labelled
@@ -46,11 +47,11 @@ _MOST_WHOLE_CLASSES = 20
 def read_table(
     source: str | Path | IO[Any], *, tabs: bool = False, texts: Collection[str] = ()
 ) -> pd.DataFrame:
-    r"""Return the table in a file: ``.csv`` or ``.txt`` (commas, semicolons, tabs or bars), ``.tsv`` or ``.parquet``.
+    r"""Return the table in a file: ``.csv``, ``.tsv``, ``.txt`` (any separator), ``.parquet``, ``.jsonl`` or ``.json``.
 
     Nothing is guessed that would lose what is written. Columns of numbers hold numbers, every other one holds texts: of
     "007" the zeros stay, "NA" and "true" stay texts. Only among numbers do "NA", "?" and their like stand for missing
-    ones. See `csv_file.read_csv` for all rules.
+    ones. See `csv_file.read_csv` for all rules. JSON has an object for each row, ``{"width": 3, "kind": "cat"}``.
 
     Parameters
     ----------
@@ -77,6 +78,11 @@ def read_table(
     if ending == ".parquet":
         return read_parquet(Path(str(source)))
     with TextLines(source) as lines:
+        if ending in (".json", ".jsonl"):
+            rows = read_json_rows(lines, None)
+            if not isinstance(rows, pd.DataFrame):
+                raise DataError(f'{lines.name} holds lists; write objects, {{"width": 3, "kind": "cat"}}')
+            return rows
         return read_csv(lines, "\t" if tabs or ending == ".tsv" else None, texts=texts)
 
 

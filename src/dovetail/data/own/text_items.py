@@ -23,6 +23,7 @@ _TEXTS = (
 )
 _LABELS = ("label", "labels", "intent", "class", "target", "category", "y")
 _SPLIT = "split"
+_NUMBERS_OF_TEXTS = ("id", "idx", "index", "uid", "guid", "number")
 
 MOST_TEXTS = 10_000_000
 
@@ -186,6 +187,34 @@ def _fields(item: Mapping[str, Any], target: str | None, where: str) -> tuple[st
     if label is None and len(rest) == 1:
         label = rest[0]
     return text, label
+
+
+def is_row(item: object, target: str | None = None) -> bool:
+    """Return whether an object is a row of a table, not a text with its class.
+
+    A text is in a field that is called so, or in the only one beside class, split and number. Objects with lists or
+    objects in them are neither.
+
+    Examples
+    --------
+    >>> is_row({"text": "turn it up", "intent": "volume", "speaker": 3}), is_row({"id": 1, "said": "hello", "label": 2})
+    (False, False)
+    >>> is_row({"width": 3, "label": "cat"}), is_row({"width": 3, "colour": "red", "kind": "cat"}, "kind")
+    (True, True)
+    """
+    if not isinstance(item, Mapping) or not item:
+        return False
+    if any(isinstance(value, list | Mapping) for value in item.values()):
+        return False
+    small = {name: name.casefold() for name in item}
+    if any(name in _TEXTS for field, name in small.items() if field != target):
+        return False
+    others = [field for field, name in small.items() if name != _SPLIT and name not in _NUMBERS_OF_TEXTS]
+    label = (
+        target if target is not None else next((field for field in others if small[field] in _LABELS), None)
+    )
+    texts = [field for field in others if field != label and isinstance(item[field], str)]
+    return len(texts) != 1 or len(others) > 2
 
 
 def _split_in(key: object) -> str | None:

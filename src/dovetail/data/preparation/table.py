@@ -67,7 +67,8 @@ class Table(Preparation):
     go up from row to row, or all differ under a name such as "id". `describe` says why.
 
     Raw rows are a DataFrame, a dict with a list for each column, or a list with a dict for each row. Columns are found
-    by name; others than those of the training are passed over.
+    by name; others than those of the training are passed over. An array, or a list of lists, has no names: it holds the
+    values of all columns, the unused ones too, in their order.
 
     Attributes
     ----------
@@ -81,6 +82,8 @@ class Table(Preparation):
     >>> table.feature_names
     ('width', 'colour=red', 'colour=blue')
     >>> table([{"colour": "blue", "width": 2}])
+    tensor([[0., 0., 1.]])
+    >>> table([[2, "blue"]])
     tensor([[0., 0., 1.]])
     """
 
@@ -145,7 +148,7 @@ class Table(Preparation):
 
     def __call__(self, raw: object) -> Tensor:
         """Return rows as features."""
-        frame = as_frame(raw)
+        frame = as_frame(self._named(raw))
         used = [column for column in self.columns if column.features]
         given = {str(name): column for name, column in frame.items()}
         missing = [column.name for column in used if column.name not in given]
@@ -161,6 +164,25 @@ class Table(Preparation):
             column.write(given[column.name], x[:, start:end])
             start = end
         return torch.from_numpy(x)
+
+    def _named(self, raw: object) -> object:
+        """Return rows without names of columns as a DataFrame; anything else as it is."""
+        rows: Any = raw.numpy(force=True) if isinstance(raw, Tensor) else raw
+        if isinstance(rows, np.ndarray):
+            if rows.ndim != 2 or (rows.dtype.kind != "O" and self.level_names):  # numbers alone have no texts
+                return raw
+        elif not (
+            isinstance(rows, list | tuple) and rows and all(isinstance(row, list | tuple) for row in rows)
+        ):
+            return raw
+        names = [column.name for column in self.columns]
+        odd = next((n for n, row in enumerate(rows) if len(row) != len(names)), None)
+        if odd is not None:
+            raise DataError(
+                f"row {odd + 1:,} has {len(rows[odd]):,} values, and there are {len(names):,} columns: "
+                f"{_listed(names)}; a DataFrame, or a dict for each row, has names and may leave unused ones out"
+            )
+        return pd.DataFrame(rows, columns=names)
 
     def describe(self) -> str:
         """Return how many columns of each kind there are."""
@@ -320,7 +342,7 @@ def _frame(raw: object) -> pd.DataFrame:
     if not rows and not isinstance(raw, Mapping):
         raise DataError(
             "rows of a table are a DataFrame, a dict with a list for each column, or a list with a dict for each row; "
-            f"got {type(raw).__name__}"
+            f"got {type(raw).__name__}{_single_row(raw)}"
         )
     try:
         frame: pd.DataFrame = pd.DataFrame(cast(Any, raw))
@@ -328,6 +350,14 @@ def _frame(raw: object) -> pd.DataFrame:
     except (TypeError, ValueError) as error:
         hint = "a single row is a list of one dict" if isinstance(raw, Mapping) else "each row is a dict"
         raise DataError(f"this is not a table ({error}); {hint}") from None
+
+
+def _single_row(raw: object) -> str:
+    """Return how a single row is written, if that is what somebody seems to have."""
+    if isinstance(raw, pd.Series):
+        return "; a single row is frame.iloc[[0]], with two brackets"
+    is_row = getattr(raw, "ndim", 0) == 1 or (isinstance(raw, list | tuple) and len(raw) > 0)
+    return "; a single row is [row]" if is_row else ""
 
 
 def _repeated(names: Iterable[str]) -> str | None:
