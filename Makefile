@@ -31,6 +31,7 @@ bench: $(VENV)/.ready
 	$(BIN)/python bench/specialists.py
 	$(BIN)/python bench/sculpt.py
 	$(BIN)/python bench/cluster.py
+	$(BIN)/python bench/trunks.py
 
 docs: $(VENV)/.ready
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

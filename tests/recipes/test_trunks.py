@@ -36,7 +36,7 @@ def made_up(unit: Unit) -> Finished:
     seeds = len(unit.settings["seeds"])
     accuracy = {"generalist": 0.9, "logistic": 0.85, "slots": 0.8955}[unit.settings["head"]]
     auroc = 0.9 if unit.settings["unknown"] else None
-    row = {"accuracy": accuracy, "validation": accuracy, "auroc": auroc, "seconds": 3.0}
+    row = {"accuracy": accuracy, "validation": accuracy, "auroc": auroc, "by_cards": auroc, "seconds": 3.0}
     return Finished(unit, {name: [value] * seeds for name, value in row.items()}, 1.0, "cpu")
 
 
@@ -67,6 +67,8 @@ def test_smoke_scale() -> None:
         assert all(0.6 < value < 1 for value in row["accuracy"]), head
         assert all(second > 0 for second in row["seconds"])
         assert all((0.5 < value < 1) if unknown else value is None for value in row["auroc"])
+        cards = unknown and head == "slots"
+        assert all((0.5 < value < 1) if cards else value is None for value in row["by_cards"])
     assert [name for name, _ in find_recipe(NAME).figures("smoke", finished)] == ["share-of-the-generalist"]
 
 
@@ -98,7 +100,7 @@ def test_nothing_of_unknown_classes_is_learned_or_chosen_on() -> None:
     task = Task.of(data, [8, 9])
     assert task.known == list(range(8))
     assert int(task.data.train.y.max()) == int(task.data.val.y.max()) == 7
-    assert task.scored["accuracy"] is data.test
+    assert task.data.test is data.test
     assert Task.of(data, []).data.train is data.train
 
 

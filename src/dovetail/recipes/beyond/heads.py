@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -40,27 +41,29 @@ class Task:
         Features; nothing of unknown classes is in its training and validation splits.
     known : list of int
         The classes that are learned.
-    scored : mapping
-        By name, what is measured on: the validation split of known classes, and all of the test split.
     """
 
     data: Dataset
     known: list[int]
-    scored: Mapping[str, Split]
 
     @classmethod
     def of(cls, data: Dataset, unknown: Sequence[int]) -> Task:
         """Leave samples of unknown classes out of what is learned and of what is chosen on."""
         known = [number for number in range(data.outputs) if number not in unknown]
         train, val = (_of_classes(split, known) for split in (data.train, data.val))
-        return cls(replace(data, train=train, val=val), known, {"validation": val, "accuracy": data.test})
+        return cls(replace(data, train=train, val=val), known)
 
 
 Head = Callable[[Split], Score]
 """Takes samples, and returns how well a head that was trained does on them."""
 
-Trained = tuple[Head, float]
-"""A head, and the seconds that its training took."""
+
+class Trained(NamedTuple):
+    """A head that was trained, the seconds that this took, and one that also looks at cards, if it has some."""
+
+    head: Head
+    seconds: float
+    by_cards: Head | None = None
 
 
 def run(settings: Settings, device: torch.device) -> Row:
@@ -69,21 +72,25 @@ def run(settings: Settings, device: torch.device) -> Row:
     Returns
     -------
     dict
-        For each seed ``accuracy`` on the test split, ``validation`` accuracy, ``auroc`` (how well confidence tells
-        samples of unknown classes from others; None without such classes), and ``seconds`` of training: of processor
-        time on a CPU, where others may run beside it.
+        For each seed ``accuracy`` on the test split, ``validation`` accuracy, ``auroc`` (how well the entropy of
+        predictions tells samples of unknown classes from others; None without such classes), ``by_cards`` (the same of
+        the confidence that thresholds have by default; None for heads without cards), and ``seconds`` of training: of
+        processor time on a CPU, where others may run beside it.
     """
     task = Task.of(features_of(settings["trunk"], settings["data"]), settings["unknown"])
     if settings["head"] not in _HEADS:
         raise unknown_name("head", settings["head"], _HEADS)
-    row: dict[str, list[float | None]] = {"accuracy": [], "validation": [], "auroc": [], "seconds": []}
+    row: dict[str, list[float | None]] = {
+        "accuracy": [], "validation": [], "auroc": [], "by_cards": [], "seconds": []
+    }  # fmt: skip
     for seed in settings["seeds"]:
-        head, seconds = _HEADS[settings["head"]](task, settings, seed, device)
-        scores = {name: head(split) for name, split in task.scored.items()}
-        row["accuracy"].append(scores["accuracy"].rewarded_accuracy)
-        row["validation"].append(scores["validation"].rewarded_accuracy)
-        row["auroc"].append(scores["accuracy"].unknown_auroc)
-        row["seconds"].append(seconds)
+        trained = _HEADS[settings["head"]](task, settings, seed, device)
+        score, test = trained.head(task.data.test), task.data.test
+        row["accuracy"].append(score.rewarded_accuracy)
+        row["validation"].append(trained.head(task.data.val).rewarded_accuracy)
+        row["auroc"].append(score.unknown_auroc)
+        row["by_cards"].append(None if trained.by_cards is None else trained.by_cards(test).unknown_auroc)
+        row["seconds"].append(trained.seconds)
     return {name: plain_numbers(values) for name, values in row.items()}
 
 
@@ -96,7 +103,12 @@ def _slots(task: Task, settings: Settings, seed: int, device: torch.device) -> T
     )  # fmt: skip
     seconds = _now(device) - begun
     whole = compose_quietly(list(team))
-    return lambda split: whole.evaluate(split, device=device), seconds
+    ready = whole.with_threshold(task.data.val) if settings["unknown"] else whole
+    return Trained(
+        lambda split: whole.evaluate(split, device=device),
+        seconds,
+        lambda split: ready.evaluate(split, device=device),
+    )
 
 
 def _generalist(task: Task, settings: Settings, seed: int, device: torch.device) -> Trained:
@@ -113,7 +125,7 @@ def _generalist(task: Task, settings: Settings, seed: int, device: torch.device)
     def head(split: Split) -> Score:
         return _score(run_network(network.to(device), split.x.to(device)), split, task)
 
-    return head, seconds
+    return Trained(head, seconds)
 
 
 def _logistic(task: Task, settings: Settings, seed: int, device: torch.device) -> Trained:
@@ -131,7 +143,7 @@ def _logistic(task: Task, settings: Settings, seed: int, device: torch.device) -
         logits[:, task.known] = found
         return _score(torch.from_numpy(logits), split, task)
 
-    return head, seconds
+    return Trained(head, seconds)
 
 
 _HEADS: Mapping[str, Callable[[Task, Settings, int, torch.device], Trained]] = {

@@ -140,8 +140,9 @@ _NOTE = (
 )
 _UNKNOWN_NOTE = (
     "Heads that never saw samples of some classes: ship and truck of CIFAR-10, sentences out of scope of CLINC150. How "
-    "well confidence (1 - H/ln |C| of the prediction) tells test samples of these from others: AUROC, mean (sd) over "
-    "seeds. Trunks may know them: both of CIFAR-10 were trained on ships and trucks."
+    "well the entropy of predictions tells test samples of these from others: AUROC, mean (sd) over seeds. *With "
+    "cards*: the sum by the confidence that thresholds have by default, which also asks how near a sample is to known "
+    "classes. Trunks may know the others: both of CIFAR-10 were trained on ships and trucks."
 )
 _SECONDS_NOTE = (
     "To train one head, or all specialists of a sum together, once features are there; mean (sd) over seeds: seconds "
@@ -176,7 +177,8 @@ def _accuracy_columns(line: Line, rows: Rows) -> dict[str, Quantity | None]:
 
 
 def _unknown_columns(line: Line, rows: Rows) -> dict[str, Quantity | None]:
-    return _of(rows, "auroc")
+    slots = dict(zip(HEADS, rows, strict=True))["slots"]
+    return {**_of(rows, "auroc"), "with cards": Quantity.of_sample(slots["by_cards"]) if slots else None}
 
 
 def _seconds_columns(line: Line, rows: Rows) -> dict[str, Quantity | None]:
