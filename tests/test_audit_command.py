@@ -56,6 +56,24 @@ def single():
 def needy(width):
     return nn.Linear(width, width)
 """
+LANGUAGE = """
+import torch
+from torch import nn
+
+class Language(nn.Module):
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(0)
+        self.embed, self.inner, self.outer = nn.Embedding(9, 6), nn.Linear(6, 8), nn.Linear(8, 6)
+        self.out = nn.Linear(6, 4)
+
+    def forward(self, ids):
+        x = self.embed(ids)
+        return self.out(x + self.outer(self.inner(x).relu()))
+
+def build():
+    return Language()
+"""
 
 
 @pytest.fixture
@@ -387,3 +405,81 @@ def test_timm_is_asked_for_its_network_and_its_weights(here: Path, monkeypatch: 
     monkeypatch.setitem(sys.modules, "timm", None)
     with pytest.raises(SpecError, match="pip install"):
         run("audit", "timm:tiny_net")
+
+
+def test_a_part_of_a_network_can_be_audited(here: Path) -> None:
+    answer = json.loads(run("audit", "dense.pt", *FEW, "--layers", "1", "--layers", "3", "--json"))
+    assert [group["name"] for group in answer["clusterability"]["groups"]] == ["1", "3"]
+    answer = json.loads(run("audit", "dense.pt", *FEW, "--layers", "3", "--units", "1:0-5,9", "--json"))
+    assert [group["size"] for group in answer["clusterability"]["groups"]] == [7, 10]
+    with pytest.raises(DovetailError, match="unknown layer 'two'"):
+        run("audit", "dense.pt", *FEW, "--layers", "two")
+
+
+def test_tokens_and_residual_streams(here: Path) -> None:
+    (here / "language.py").write_text(LANGUAGE)
+    whole = json.loads(run("audit", "language:build", *FEW, "--input-shape", "5", "--json"))["clusterability"]
+    assert [group["name"] for group in whole["groups"]][:2] == ["embed:tokens", "embed"]
+    through = json.loads(
+        run("audit", "language:build", *FEW, "--input-shape", "5", "--residual", "through", "--json")
+    )["clusterability"]
+    assert "embed" not in [group["name"] for group in through["groups"]]
+
+
+def test_a_family_is_named(here: Path) -> None:
+    block = {
+        "self_attn.q_proj": (6, 6), "self_attn.k_proj": (6, 6), "self_attn.v_proj": (6, 6), "self_attn.o_proj": (6, 6),
+        "mlp.gate_proj": (8, 6), "mlp.up_proj": (8, 6), "mlp.down_proj": (6, 8),
+        "input_layernorm": (6,), "post_attention_layernorm": (6,),
+    }  # fmt: skip
+    state = {f"model.layers.0.{name}.weight": torch.rand(shape) for name, shape in block.items()}
+    save_file(
+        {"model.embed_tokens.weight": torch.rand(9, 6), "model.norm.weight": torch.rand(6), **state},
+        "l.safetensors",
+    )
+    assert "a transformer whose blocks are named layers.0.*" in run("audit", "l.safetensors", *FEW)
+    assert json.loads(run("audit", "l.safetensors", *FEW, "--json"))["layers_read"] is None
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_onnx_files_are_networks(here: Path) -> None:
+    pytest.importorskip("onnxscript")
+    network = dt.build_net("mlp:12-8", (6,), 4, seed=0)
+    torch.onnx.export(network, (torch.zeros(1, 6),), "net.onnx", dynamo=True, verbose=False)
+    torch.save(network.state_dict(), "net.pt")
+    assert ncut_of("net.onnx") == pytest.approx(ncut_of("net.pt"), rel=1e-5)
+
+
+def test_hugging_face_folders_need_transformers(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (here / "model").mkdir()
+    (here / "model" / "config.json").write_text('{"architectures": ["Tiny"], "model_type": "tiny"}')
+    monkeypatch.setitem(sys.modules, "transformers", None)
+    with pytest.raises(SpecError, match="pip install transformers"):
+        run("audit", "model")
+    asked: list[tuple[str, object]] = []
+
+    class Tiny(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.embed, self.out = nn.Embedding(9, 6), nn.Linear(6, 4)
+
+        def forward(self, ids: torch.Tensor) -> torch.Tensor:
+            out: torch.Tensor = self.out(self.embed(ids))
+            return out
+
+        @classmethod
+        def from_pretrained(cls, folder: str, **options: object) -> Tiny:
+            asked.append((folder, options["local_files_only"]))
+            return cls()
+
+    fake = types.ModuleType("transformers")
+    fake.Tiny = Tiny  # type: ignore[attr-defined]
+    fake.AutoModel = None  # type: ignore[attr-defined]
+    config = types.SimpleNamespace(architectures=["Tiny"])
+    fake.AutoConfig = types.SimpleNamespace(from_pretrained=lambda *_, **__: config)  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "transformers", fake)
+    answer = json.loads(run("audit", "model", *FEW, "--json"))["clusterability"]
+    assert [group["size"] for group in answer["groups"]] == [9, 6, 4]
+    assert asked == [("model", True)]
+    with pytest.raises(SpecError, match="is a folder with weights already"):
+        run("audit", "model", "--weights", "dense.pt")

@@ -15,13 +15,15 @@ from torch import Tensor, nn
 from ..errors import SpecError
 from ..graph.graph import Floats, Indices, NetworkGraph
 from ..graph.layers import Norm
-from ..graph.network_graph import Convention, network_graph
+from ..graph.network_graph import Convention, Residual, network_graph
+from ..graph.selection import part_of
 from ..io.fields import nan_to_null
 from ..markup import matrix_html, text_html
 from ..population.progress import ProgressBar
 from ..result import Result
 from ..threads import in_threads, one_blas_thread
-from .doubts import doubts, named_units, negligible_units, without_units
+from .depth import Depth, WithinLayers, depth_share
+from .doubts import depth_doubts, doubts, named_units, negligible_units, without_units
 from .null import Null, Shuffles, verdict
 from .partition.leiden import LeidenCutter
 from .partition.ncut import unit_scale
@@ -48,6 +50,9 @@ def clusterability(
     example_input: Tensor | None = None,
     norm: Norm = "l1",
     convention: Convention | None = None,
+    residual: Residual = "nodes",
+    layers: Sequence[str] | None = None,
+    units: Sequence[str] | None = None,
     all_units: bool = False,
     starts: int = 25,
     stability: int = 5,
@@ -74,8 +79,10 @@ def clusterability(
         resolution that gives k of them (needs ``dovetail[leiden]``).
     example_input : Tensor, optional
         A batch that the network takes; needed for all but plain chains of dense layers.
-    norm, convention
+    norm, convention, residual
         How weights become connections; see `network_graph`.
+    layers, units : sequence of str, optional
+        Audit only a part of the network: these layers, and these units of others (``"fc1:0-15"``, ``"attn head 3"``).
     all_units : bool
         Cluster also units whose connections are less than 1e-5 of what is usual in their layer. They do nothing, but
         decide the n-cut; by default they are left out, and `warnings` names them.
@@ -109,11 +116,22 @@ def clusterability(
     settings = AuditSettings.from_arguments(locals())
     k, shuffles, seed = settings.k, settings.shuffles, settings.seed
     if isinstance(network, NetworkGraph):
-        if example_input is not None or norm != "l1" or convention is not None:
-            raise SpecError("example_input, norm and convention are for making a graph; this is one already")
-        graph = network
+        if example_input is not None or norm != "l1" or convention is not None or residual != "nodes":
+            raise SpecError(
+                "example_input, norm, convention and residual are for making a graph; this is one already"
+            )
+        part = layers is not None or units is not None
+        graph = part_of(network, layers or (), units or ()) if part else network
     else:
-        graph = network_graph(network, example_input, norm=norm, convention=convention)
+        graph = network_graph(
+            network,
+            example_input,
+            norm=norm,
+            convention=convention,
+            residual=residual,
+            layers=layers,
+            units=units,
+        )
     left_out = np.zeros(len(graph), dtype=bool) if all_units else negligible_units(graph)
     graph = without_units(graph, left_out)
     scaled = unit_scale(graph)
@@ -127,18 +145,21 @@ def clusterability(
     def again(number: int) -> tuple[float, Indices]:
         return cutter.again(first, (seed, 0, number))
 
-    def copy(number: int) -> float:
-        rng = np.random.default_rng((seed, 1, number))
-        return cutter.cut(copies.draw(rng), (seed, 2, number), copy=True).ncut
+    within = WithinLayers(scaled, k)
 
-    null = np.zeros(shuffles)
+    def copy(number: int) -> tuple[float, float]:
+        weights = copies.draw(np.random.default_rng((seed, 1, number)))
+        cut = cutter.cut(weights, (seed, 2, number), copy=True)
+        return cut.ncut, within.gain(weights, cut.labels, cut.ncut)
+
+    null, gains = np.zeros(shuffles), np.zeros(shuffles)
     with ProgressBar("shuffled copies", shuffles, show=progress, unit="copies") as bar:
         if on_null is not None:
             on_null(Null(first.ncut, null[:0]))
         others = list(in_threads(again, settings.stability))
         with closing(in_threads(copy, shuffles)) as ncuts:
-            for number, ncut in enumerate(ncuts):
-                null[number] = ncut
+            for number, found in enumerate(ncuts):
+                null[number], gains[number] = found
                 bar.advance(1)
                 if on_null is not None:
                     on_null(Null(first.ncut, null[: number + 1].copy()))
@@ -147,13 +168,15 @@ def clusterability(
     embedding = np.zeros((len(graph), 0))
     if first.spectrum is not None:
         embedding = np.where(first.component[:, None] >= 0, first.spectrum.vectors, np.nan)
+    own = within.gain([block.weights for block in scaled.blocks], first.labels, first.ncut)
+    depth = Depth(depth_share(graph, first.labels), own, gains)
     return Clusterability(
-        graph=graph, k=k, ncut=first.ncut, null=null, labels=first.labels,
+        graph=graph, k=k, ncut=first.ncut, null=null, labels=first.labels, depth=depth,
         components=int(first.component.max()) + 1,
         eigenvalues=np.zeros(0) if first.spectrum is None else first.spectrum.values, embedding=embedding,
         stability=Stability(cuts, float(np.mean(agreement)) if agreement else float("nan")),
         negligible=np.flatnonzero(left_out),
-        warnings=(*_left_out(graph, left_out), *doubts(scaled, first.labels, first.component, k)),
+        warnings=(*_left_out(graph, left_out), *doubts(scaled, first.labels, first.component, k), *depth_doubts(depth)),
         shuffle=shuffle, method=method, seed=seed,
     )  # fmt: skip
 
@@ -211,6 +234,8 @@ class Clusterability(Result):
         What k-means saw, ``[nodes, k]``: generalised eigenvectors; not a number for nodes without connections.
     stability : Stability
         The same network clustered with other seeds.
+    depth : Depth
+        How far the clusters are only bands of layers, and what they are within layers, beside the copies.
     warnings : tuple of str
         What makes the numbers doubtful, in words.
     shuffle, method, seed
@@ -237,6 +262,7 @@ class Clusterability(Result):
     eigenvalues: Floats
     embedding: Floats
     stability: Stability
+    depth: Depth
     warnings: tuple[str, ...]
     shuffle: str
     method: str
@@ -286,6 +312,18 @@ class Clusterability(Result):
             counts, pd.RangeIndex(self.k, name="cluster"), [group.name for group in self.graph.groups]
         )
 
+    def heads(self) -> pd.DataFrame:
+        """Return how many of the units that each head of attention passes on are in each cluster."""
+        import pandas as pd
+
+        rows = [
+            np.bincount(of[of >= 0], minlength=self.k)
+            for of in (self.labels[head.values] for head in self.graph.heads)
+        ]
+        table = np.array(rows, dtype=np.int64).reshape(-1, self.k)
+        names = pd.Index([head.name for head in self.graph.heads], name="head")
+        return pd.DataFrame(table, names, pd.RangeIndex(self.k, name="cluster"))
+
     def verdict(self) -> str:
         """Return in words what the numbers say; nothing where the clustering has plainly failed."""
         return verdict(self._beside, self.k, self.eigenvalues)
@@ -304,8 +342,16 @@ class Clusterability(Result):
             "p_value": self.p_value, "z_score": self.z_score,
             "components": self.components, "eigenvalues": self.eigenvalues.tolist(),
             "stability": {"ncuts": self.stability.ncuts.tolist(), "agreement": self.stability.agreement},
+            "depth": {
+                "share": nan_to_null(self.depth.share), "gain": self.depth.gain, "gains": self.depth.copies.tolist(),
+                "p_value": nan_to_null(self.depth.p_value),
+            },
             "warnings": list(self.warnings),
             "groups": [{"name": group.name, "size": group.size} for group in self.graph.groups],
+            "heads": [
+                {"name": head.name, **{role: getattr(head, role).tolist() for role in ("queries", "keys", "values")}}
+                for head in self.graph.heads
+            ],
             "labels": self.labels.tolist(), "negligible": self.negligible.tolist(),
             "composition": self.composition().to_numpy().tolist(),
         }  # fmt: skip

@@ -60,6 +60,7 @@ def audit_json(
         "checkpoint": checkpoint,
         "weights": weights,
         "layers_read": source.layers,
+        "family": source.family,
         "sorted_by_name": source.sorted_by_name,
         "clusterability": found.to_dict(),
         "lesions": lesions,

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ..graph.graph import Indices, NetworkGraph
+from .depth import Depth
 from .partition.spectrum import components_of
 
 _NEGLIGIBLE = 1e-5
@@ -134,6 +135,26 @@ def doubts(graph: NetworkGraph, labels: Indices, component: Indices, k: int) -> 
                 "telling about the rest"
             )
     return tuple(found)
+
+
+def depth_doubts(depth: Depth) -> list[str]:
+    """Return a doubt if the clusters are only bands of depth.
+
+    Examples
+    --------
+    >>> depth_doubts(Depth(1.0, 0.0, np.zeros(3)))[0]
+    'the clusters are bands of depth: which layer a unit is in tells 100% of what its cluster tells, ...
+    """
+    if not depth.bands:
+        return []
+    more = ""
+    if len(depth.copies):
+        found = "no more" if depth.p_value > 0.05 else "more"
+        more = f", and within layers they hold together {found} than those of shuffled copies (p = {depth.p_value:.3g})"
+    return [
+        f"the clusters are bands of depth: which layer a unit is in tells {depth.share:.0%} of what its cluster tells"
+        f"{more}; look at a few layers alone (layers=, --layers), or ask for more clusters"
+    ]
 
 
 def _threads(adjacency: sparse.csr_array, components: int) -> list[str]:

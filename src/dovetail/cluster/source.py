@@ -12,7 +12,8 @@ from torch import Tensor, nn
 
 from ..errors import DovetailError, FileFormatError, ShapeError, SpecError
 from ..graph.chain import layers_in_order
-from ..graph.matrices import PASS_MODULE, read_tensors
+from ..graph.matrices import PASS_MODULE, family_of, read_tensors
+from ..graph.onnx_network import onnx_network
 from ..io.checkpoint import is_safetensors
 from ..io.header import read_header
 from ..specialists.composite import Composite
@@ -37,22 +38,32 @@ class Source:
         What the network is, if it comes from such a file.
     sorted_by_name : bool
         Whether tensors are in the order of their names, because their file keeps none.
+    tokens : bool
+        Whether a sample is a row of numbers of tokens.
     """
 
     what: nn.Module | Mapping[str, Tensor]
     input_shape: tuple[int, ...] | None
     part: Specialist | Composite | None = None
     sorted_by_name: bool = False
+    tokens: bool = False
 
     @property
     def example(self) -> Tensor | None:
         """A sample to trace a network with."""
-        return None if self.input_shape is None else torch.zeros(1, *self.input_shape)
+        if self.input_shape is None:
+            return None
+        return torch.zeros(1, *self.input_shape, dtype=torch.long if self.tokens else torch.float32)
+
+    @property
+    def family(self) -> str | None:
+        """The family that a checkpoint's names tell of; none where its layers are read as a chain."""
+        return None if isinstance(self.what, nn.Module) else family_of(self.what)
 
     @property
     def layers(self) -> list[str] | None:
-        """The layers of a checkpoint as they are read; none where a network itself says what reads what."""
-        return None if isinstance(self.what, nn.Module) else layers_in_order(self.what)
+        """The layers of a checkpoint as they are read, each from the one before; none where something else tells."""
+        return None if isinstance(self.what, nn.Module) or self.family else layers_in_order(self.what)
 
     @property
     def measured_classes(self) -> list[str] | None:
@@ -64,6 +75,9 @@ class Source:
 
 def source_in(path: Path, input_shape: tuple[int, ...] | None = None) -> Source:
     """Return what a file holds: a specialist, a composite, or plain weights. Nothing in it is run."""
+    if path.suffix == ".onnx":
+        network = onnx_network(path).eval()
+        return Source(network, input_shape or network.input_shape, tokens=network.tokens)
     if not is_part(path):
         return Source(read_tensors(path), input_shape, sorted_by_name=is_safetensors(path))
     part = open_file(path)

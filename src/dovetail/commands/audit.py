@@ -25,8 +25,9 @@ def audit(
         str,
         typer.Argument(
             metavar="CHECKPOINT",
-            help="A file of weights (safetensors, or a state dict by torch.save), package.module:builder (imported "
-            "from this folder or installed, and called), timm:NAME, or net:SPEC such as net:mlp:512.",
+            help="A file of weights (safetensors, a state dict by torch.save, or the index of several), an ONNX file, "
+            "a Hugging Face folder, package.module:builder (imported from this folder or installed, and called), "
+            "timm:NAME, or net:SPEC such as net:mlp:512.",
         ),
     ],
     norm: Annotated[
@@ -40,9 +41,28 @@ def audit(
             show_default="cnn if there are convolutions",
         ),
     ] = None,
+    residual: Annotated[
+        Literal["nodes", "through"],
+        typer.Option(help="Units that several layers add to: nodes, or connections pass through them."),
+    ] = "nodes",
+    layers: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME", help="Only this layer, or those of a pattern such as encoder.*; can be repeated."
+        ),
+    ] = None,
+    units: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="LAYER:0-15", help="Only these units of a layer, or a head of attention; can be repeated."
+        ),
+    ] = None,
     input_shape: Annotated[
         str | None,
-        typer.Option(help="Shape of one sample, such as 3x32x32.", show_default="where it can be known"),
+        typer.Option(
+            help="Shape of one sample, such as 3x32x32; of tokens, how many.",
+            show_default="where it can be known",
+        ),
     ] = None,
     weights: Annotated[
         Path | None, typer.Option(help="File of weights for a builder, timm: or net:.")
@@ -98,8 +118,8 @@ def audit(
     with advice_for_the_command(source):
         measured = None if data is None else _ready(source, data, samples, settings.seed, device)
         found = clusterability(
-            source.what, example_input=source.example, norm=norm, convention=convention, progress=not as_json,
-            **options,
+            source.what, example_input=source.example, norm=norm, convention=convention, residual=residual,
+            layers=layers, units=units, progress=not as_json, **options,
         )  # fmt: skip
     lesions = lost = None
     if measured is not None:

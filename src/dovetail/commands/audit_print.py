@@ -28,9 +28,13 @@ def print_found(found: Clusterability, source: Source) -> None:
         f"{parts}; with other seeds n-cut {cuts.min():.3f} to {cuts.max():.3f}, agreement "
         f"{found.stability.agreement:.2f} (1: the same clusters)."
     )
+    if depth := found.depth.text():
+        say(depth)
     for warning in found.warnings:
         say(f"warning: {warning}")
-    if source.layers is not None:
+    if source.family is not None:
+        say(f"Read from the names of its weights as {source.family}; heads are not in a file.")
+    elif source.layers is not None:
         say(chain_text(source.layers, sorted_by_name=source.sorted_by_name))
     _print_composition(found)
 

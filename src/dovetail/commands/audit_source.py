@@ -33,13 +33,19 @@ _ADVICE = {
 
 
 def read_source(text: str, weights: Path | None, input_shape: tuple[int, ...] | None) -> Source:
-    """Return what a text names: a file, ``timm:NAME``, ``net:SPEC``, or ``package.module:builder``."""
+    """Return what a text names: a file or folder, ``timm:NAME``, ``net:SPEC``, or ``package.module:builder``."""
     if Path(text).is_file():
         if weights is not None:
             raise SpecError(
                 f"{text!r} is a file of weights already; --weights goes with a builder, timm: or net:"
             )
         return source_in(Path(text), input_shape)
+    if (Path(text) / "config.json").is_file():
+        if weights is not None:
+            raise SpecError(
+                f"{text!r} is a folder with weights already; --weights goes with a builder, timm: or net:"
+            )
+        return from_hugging_face(Path(text), input_shape)
     by_name = is_code(text, "builder")
     tensors = None if weights is None else read_tensors(weights)
     kind, _, name = text.partition(":")
@@ -55,7 +61,9 @@ def read_source(text: str, weights: Path | None, input_shape: tuple[int, ...] | 
     if tensors is not None:
         assert weights is not None
         _load_weights(network, tensors, weights)
-    return Source(network.eval(), input_shape)
+    embeds = any(isinstance(part, nn.Embedding | nn.EmbeddingBag) for part in network.modules())
+    tokens = embeds and input_shape is not None and len(input_shape) == 1
+    return Source(network.eval(), input_shape, tokens=tokens)
 
 
 def _nothing_there(text: str) -> FileFormatError:
@@ -63,8 +71,8 @@ def _nothing_there(text: str) -> FileFormatError:
     from ..nets import NetSpec
 
     ways = (
-        "name a file of weights (safetensors, or a state dict by torch.save), package.module:builder, timm:NAME, or "
-        "net:SPEC"
+        "name a file of weights (safetensors, or a state dict by torch.save), an ONNX file, a Hugging Face folder with "
+        "config.json, package.module:builder, timm:NAME, or net:SPEC"
     )
     with suppress(SpecError):
         NetSpec.parse(text)
@@ -182,3 +190,33 @@ def from_timm(name: str, *, pretrained: bool) -> tuple[nn.Module, tuple[int, ...
         way_out = "; with --weights FILE nothing is downloaded" if pretrained else ""
         raise DovetailError(f"{failed(what, error)}{way_out}") from error
     return network, tuple(timm.data.resolve_data_config({}, model=network)["input_size"])
+
+
+_TOKENS = 8
+"""Tokens in an example: what is done to one is done to all."""
+
+
+def from_hugging_face(folder: Path, shape: tuple[int, ...] | None) -> Source:
+    """Return the network in a folder with ``config.json`` and weights. Code that lies there is never run."""
+    try:
+        transformers: Any = importlib.import_module("transformers")
+    except ImportError as error:
+        raise SpecError(
+            f"{str(folder)!r} is a Hugging Face folder, and those need the package transformers; install it with "
+            "pip install transformers, or name the file of weights in it"
+        ) from error
+    try:
+        with redirect_stdout(sys.stderr):
+            config = transformers.AutoConfig.from_pretrained(
+                str(folder), local_files_only=True, trust_remote_code=False
+            )
+            kinds = [getattr(transformers, name, None) for name in config.architectures or ()]
+            kind = next((one for one in kinds if one is not None), transformers.AutoModel)
+            network: nn.Module = kind.from_pretrained(str(folder), config=config, local_files_only=True)
+    except Exception as error:  # transformers fails in a hundred ways
+        raise FileFormatError(failed(f"reading {str(folder)!r} with transformers", error)) from error
+    size = getattr(config, "image_size", None)
+    if size is None:
+        return Source(network.eval(), shape or (_TOKENS,), tokens=True)
+    sides = (size, size) if isinstance(size, int) else tuple(size)
+    return Source(network.eval(), shape or (getattr(config, "num_channels", 3), *sides))

@@ -143,8 +143,8 @@ class _Reader:
             scale = self._scale(self._prefix + family.last_norm, len(stream))
         read = stream
         for head in family.heads:
-            own = f"{head}.weight"
-            names = [name for name in self._tensors if name == own or name.endswith(f".{own}")]
+            ending = f"{head}.weight"
+            names = [name for name in self._tensors if name == ending or name.endswith(f".{ending}")]
             if len(names) == 1:
                 read = self._layer(names[0].removesuffix(".weight"), read, scale)
                 scale = None
