@@ -95,7 +95,20 @@ def test_options_that_are_for_the_other_kind_are_refused(folder: Path, tmp_path:
 
 
 def test_one_part_for_several_classes(tmp_path: Path) -> None:
-    run("sums", "digits", "--features", "0", "-r", "3,8", "-r", "5", "--keep", "moments", "-o", tmp_path / "some")
+    run(
+        "sums",
+        "digits",
+        "--features",
+        "0",
+        "-r",
+        "3,8",
+        "-r",
+        "5",
+        "--keep",
+        "moments",
+        "-o",
+        tmp_path / "some",
+    )
     pair, five = (dt.open(file, dt.Sums) for file in sorted((tmp_path / "some").iterdir()))
     assert (pair.known, five.known) == (("3", "8"), ("5",))
     assert str(pair.blueprint.basis) == "linear"

@@ -25,7 +25,9 @@ def feature_in_python(numbers: list[int], direction: list[int]) -> int:
 
 
 @settings(max_examples=20, deadline=None)
-@given(st.integers(1, 12), st.integers(0, 10**6), st.sampled_from([None, 2.0]), st.sampled_from([1e-3, 1.0, 1e5]))
+@given(
+    st.integers(1, 12), st.integers(0, 10**6), st.sampled_from([None, 2.0]), st.sampled_from([1e-3, 1.0, 1e5])
+)
 def test_features_are_those_of_whole_numbers_in_python(
     width: int, seed: int, length: float | None, size: float
 ) -> None:
@@ -49,12 +51,17 @@ WRITTEN = [[236, 97, 44], [-382, -114, -71]]
 
 @settings(max_examples=30, deadline=None)
 @given(st.integers(1, 20), st.integers(0, 10**6), st.sampled_from([None, 0.5, 30.0]))
-def test_numbers_keep_the_proportions_and_use_all_their_range(width: int, seed: int, length: float | None) -> None:
+def test_numbers_keep_the_proportions_and_use_all_their_range(
+    width: int, seed: int, length: float | None
+) -> None:
     x = inputs(5, width, seed)
     numbers = Basis(inputs=width, features=1, length=length).numbers(x).double()
     full = x.double() if length is None else torch.cat([x.double(), torch.full((5, 1), length).double()], 1)
     assert torch.equal(numbers.abs().amax(1), torch.full((5,), float(LARGEST_NUMBER), dtype=torch.float64))
-    assert float((numbers / LARGEST_NUMBER - full / full.abs().amax(1, keepdim=True)).abs().max()) < 0.51 / LARGEST_NUMBER
+    assert (
+        float((numbers / LARGEST_NUMBER - full / full.abs().amax(1, keepdim=True)).abs().max())
+        < 0.51 / LARGEST_NUMBER
+    )
 
 
 def test_only_direction_counts_without_a_length_and_length_with_one() -> None:
@@ -68,7 +75,9 @@ def test_only_direction_counts_without_a_length_and_length_with_one() -> None:
 
 @pytest.mark.parametrize("features", [None, 300])
 @pytest.mark.parametrize("length", [None, 3.0])
-def test_the_layer_is_the_features_before_they_are_rounded(features: int | None, length: float | None) -> None:
+def test_the_layer_is_the_features_before_they_are_rounded(
+    features: int | None, length: float | None
+) -> None:
     basis = Basis(inputs=12, features=features, seed=3, length=length)
     x = inputs(200, 12, 1).reshape(200, 3, 4)
     whole = basis.features_of(basis.numbers(x))

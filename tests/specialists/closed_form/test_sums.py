@@ -72,7 +72,12 @@ def test_contributors_add_and_leave_without_a_trace(seed: int, owners: list[int]
     owner = torch.tensor(owners)
     shares = [DATA.train.where(owner == number) for number in range(3) if (owner == number).any()]
     parts = [
-        added(team_of(Dataset("share", share, DATA.val, DATA.test, CLASSES), keep="moments" if moments else "samples"))
+        added(
+            team_of(
+                Dataset("share", share, DATA.val, DATA.test, CLASSES),
+                keep="moments" if moments else "samples",
+            )
+        )
         for share in shares
     ]
     random.Random(seed).shuffle(parts)
@@ -109,15 +114,15 @@ def test_single_samples_are_taken_out(keep: str) -> None:
 
 def test_what_is_not_there_cannot_be_taken_out() -> None:
     team = team_of(DATA, keep="samples")
+    changed = DATA.train.x.clone()
+    changed[:25] += 1.0
     with pytest.raises(MisfitError, match="5 of these 12 samples are not in the sums"):
-        changed = DATA.train.x.clone()
-        changed[:25] += 1.0
         added(team).minus(Split(changed, DATA.train.y))
-    with pytest.raises(MisfitError, match="has no class bee, so it cannot be taken out"):
+    with pytest.raises(MisfitError, match="holds no class bee, so it cannot be taken out"):
         team[0] - team[1]
-    with pytest.raises(MisfitError, match="no sums of .* are of class bee"):
+    with pytest.raises(MisfitError, match="holds no class bee, so it cannot be taken out"):
         team[0].without("bee")
-    with pytest.raises(MisfitError, match="nothing is left of .* without these samples"):
+    with pytest.raises(MisfitError, match="sums of nothing"):
         team[0].without("ant")
 
 
@@ -125,7 +130,9 @@ def test_the_solution_is_that_of_ridge_regression() -> None:
     whole = added(team_of(DATA)).with_tuning(ridge=2.0, temperature=0.5)
     basis = whole.blueprint.basis
     features = basis.features_of(basis.numbers(DATA.train.x)).double().numpy() / UNIT
-    wanted = Ridge(alpha=2.0, fit_intercept=False, solver="svd").fit(features, np.eye(5)[DATA.train.y.numpy()])
+    wanted = Ridge(alpha=2.0, fit_intercept=False, solver="svd").fit(
+        features, np.eye(5)[DATA.train.y.numpy()]
+    )
     np.testing.assert_allclose(whole.weights.numpy(), wanted.coef_.T, rtol=1e-7, atol=1e-9)
     rounded = basis.features_of(basis.numbers(DATA.test.x)).double().numpy() / UNIT
     # A network does not round features, which changes scores by a little.
@@ -133,7 +140,9 @@ def test_the_solution_is_that_of_ridge_regression() -> None:
 
 
 @settings(max_examples=40, deadline=None)
-@given(st.lists(st.lists(st.sampled_from("abcdef"), min_size=1, max_size=6, unique=True), min_size=1, max_size=4))
+@given(
+    st.lists(st.lists(st.sampled_from("abcdef"), min_size=1, max_size=6, unique=True), min_size=1, max_size=4)
+)
 def test_class_lists_are_joined_in_whatever_order_and_steps(lists: list[list[str]]) -> None:
     whole = joined_classes(lists)
     for order in itertools.permutations(lists):
@@ -274,8 +283,8 @@ def test_linear_sums_and_tables() -> None:
 def test_what_is_no_data_for_sums_is_refused() -> None:
     with pytest.raises(DataError, match="give a Dataset"):
         dt.sums([1, 2])  # type: ignore[arg-type]
+    split = Split(torch.zeros(4, 2), torch.zeros(4, 1))
     with pytest.raises(DataError, match="sums need data with classes"):
-        split = Split(torch.zeros(4, 2), torch.zeros(4, 1))
         dt.sums(Dataset("values", split, split, split, ("height",), task="values"))
     some = DATA.train.where(DATA.train.y != 2)
     fewer = Dataset("fewer", some, DATA.val, DATA.test, CLASSES)
