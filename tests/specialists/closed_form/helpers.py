@@ -21,8 +21,8 @@ def split_of(count: int, seed: int, classes: tuple[str, ...] = CLASSES, width: i
 
 
 def data_of(seed: int = 0, classes: tuple[str, ...] = CLASSES, count: int = 60) -> Dataset:
-    splits = [split_of(count, 3 * seed + part, classes) for part in range(3)]
-    return Dataset("animals", *splits, classes=classes)
+    train, val, test = (split_of(count, 3 * seed + part, classes) for part in range(3))
+    return Dataset("animals", train, val, test, classes)
 
 
 def team_of(data: Dataset, features: int | None = 40, **options: object) -> list[dt.Sums]:

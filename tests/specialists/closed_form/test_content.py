@@ -15,10 +15,9 @@ from dovetail.specialists.closed_form.content import (
     Moments,
     Samples,
     content_of,
-    first_of,
     joined,
     moments_of,
-    total_second,
+    moments_together,
     without,
 )
 from dovetail.specialists.closed_form.exact import (
@@ -83,7 +82,9 @@ def test_content_is_the_same_in_whatever_order_it_was_joined(
     shuffled = random.Random(seed).sample(parts, len(parts))
     one, other = joined(parts, BASIS), joined([joined(shuffled[:2], BASIS), *shuffled[2:]], BASIS)
     assert one.digest == other.digest
-    assert torch.equal(total_second([one], BASIS), total_second(parts, BASIS))
+    (first, second), (firsts, seconds) = moments_together([one], BASIS), moments_together(parts, BASIS)
+    assert torch.equal(first[:, 0], firsts.sum(1))
+    assert torch.equal(second, seconds)
     # Taken out again, what is left is what never had it.
     left: Content | None = without(one, parts[0], BASIS)
     assert left is not None
@@ -98,8 +99,9 @@ def test_moments_and_samples_are_the_same_sums(keep: Keep) -> None:
     content = content_of(numbers(30), BASIS, keep)
     features = BASIS.features_of(numbers(30)).long()
     assert content.count == 30
-    assert first_of([content], BASIS)[:, 0].long().tolist() == features.sum(0).tolist()
-    assert total_second([content], BASIS).long().tolist() == in_python(features.tolist())
+    first, second = moments_together([content], BASIS)
+    assert first[:, 0].long().tolist() == features.sum(0).tolist()
+    assert second.long().tolist() == in_python(features.tolist())
 
 
 def test_nothing_is_left_of_what_is_taken_out_of_itself() -> None:

@@ -114,15 +114,15 @@ def test_single_samples_are_taken_out(keep: str) -> None:
 
 def test_what_is_not_there_cannot_be_taken_out() -> None:
     team = team_of(DATA, keep="samples")
+    changed = DATA.train.x.clone()
+    changed[:25] += 1.0
     with pytest.raises(MisfitError, match="5 of these 12 samples are not in the sums"):
-        changed = DATA.train.x.clone()
-        changed[:25] += 1.0
         added(team).minus(Split(changed, DATA.train.y))
-    with pytest.raises(MisfitError, match="has no class bee, so it cannot be taken out"):
+    with pytest.raises(MisfitError, match="holds no class bee, so it cannot be taken out"):
         team[0] - team[1]
-    with pytest.raises(MisfitError, match="no sums of .* are of class bee"):
+    with pytest.raises(MisfitError, match="holds no class bee, so it cannot be taken out"):
         team[0].without("bee")
-    with pytest.raises(MisfitError, match="nothing is left of .* without these samples"):
+    with pytest.raises(MisfitError, match="sums of nothing"):
         team[0].without("ant")
 
 
@@ -283,8 +283,8 @@ def test_linear_sums_and_tables() -> None:
 def test_what_is_no_data_for_sums_is_refused() -> None:
     with pytest.raises(DataError, match="give a Dataset"):
         dt.sums([1, 2])  # type: ignore[arg-type]
+    split = Split(torch.zeros(4, 2), torch.zeros(4, 1))
     with pytest.raises(DataError, match="sums need data with classes"):
-        split = Split(torch.zeros(4, 2), torch.zeros(4, 1))
         dt.sums(Dataset("values", split, split, split, ("height",), task="values"))
     some = DATA.train.where(DATA.train.y != 2)
     fewer = Dataset("fewer", some, DATA.val, DATA.test, CLASSES)

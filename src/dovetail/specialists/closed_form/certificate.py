@@ -22,7 +22,6 @@ from ...errors import FileFormatError, MisfitError
 from ...io.fields import parse, read_as, refuse_newer
 from ...io.write import write_whole
 from ...result import Result
-from ..blueprint import hash_tensors
 from ..class_sets import ClassName, class_id
 from ..fitting import check_data
 from .sums import Sums, sums_of_split
@@ -100,8 +99,8 @@ class Certificate(BaseModel, Result):
         """
         if tuple(part.known) != self.kept or part.blueprint.basis.digest != self.basis:
             return False
-        again = Sums(part.blueprint, part.contents, tuning=part.tuning)
-        same = again.sums_digest == self.subtracted and solution_digest(again) == self.solution
+        again = Sums(part.blueprint, dict(part.contents), tuning=part.tuning)
+        same = again.sums_digest == self.subtracted and again.solution_digest == self.solution
         if data is None:
             return self.holds and same
         return self.holds and same and _fresh(part, data).sums_digest == self.subtracted
@@ -180,7 +179,9 @@ def certify(whole: Sums, classes: Sequence[ClassName], data: Dataset | None = No
     names = list(dict.fromkeys(whole.classes[class_id(one, whole.classes)] for one in classes))
     before = whole.sums_digest  # computes the sums with the classes, so that they are subtracted below
     left = whole.without(*names)
-    again = Sums(left.blueprint, left.contents, tuning=whole.tuning)  # nothing computed is carried over
+    again = Sums(
+        left.blueprint, left.contents, tuning=whole.tuning
+    )  # nothing that is computed is carried over
     fresh = None if data is None else _fresh(left, data)
     found = Certificate(
         dropped=tuple(names),
@@ -191,19 +192,12 @@ def certify(whole: Sums, classes: Sequence[ClassName], data: Dataset | None = No
         subtracted=left.sums_digest,
         added=again.sums_digest,
         fresh=None if fresh is None else fresh.sums_digest,
-        solution=solution_digest(left),
-        fresh_solution=solution_digest(fresh or again),
+        solution=left.solution_digest,
+        fresh_solution=(fresh or again).solution_digest,
         data="" if data is None else f"{data.name} ({data.fingerprint})",
         not_proven=tuple(_not_proven(names, whole, fresh is not None)),
     )
     return found.model_copy(update={"proven": _proven(names, fresh is not None)}) if found.holds else found
-
-
-def solution_digest(part: Sums) -> str:
-    """Return a hash of the solution of sums, and of what scores are divided by."""
-    temperature = json.dumps(part.temperature)
-    order = sorted(range(len(part)), key=list(part.contents).__getitem__)
-    return hash_tensors({f"weights over {temperature}": part.weights[:, order]})
 
 
 def _fresh(left: Sums, data: Dataset) -> Sums:

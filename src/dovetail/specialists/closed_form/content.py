@@ -173,30 +173,33 @@ def without(content: Content, gone: Content, basis: Basis) -> Content | None:
     return moments_of(content, basis).plus(moments_of(gone, basis), sign=-1)
 
 
-def total_second(contents: Sequence[Content], basis: Basis) -> Tensor:
-    """Return the second moment of several classes together, float64 ``[size, size]`` of whole numbers."""
-    numbers = [content.numbers for content in contents if isinstance(content, Samples)]
-    total = torch.zeros(basis.size, basis.size, dtype=torch.float64)
-    if numbers:
-        # Together, so that products are of as many samples as can be.
-        for some in torch.cat(numbers).split(_AT_ONCE):
-            total += second_moment(basis.features_of(some))
-    for content in contents:
-        if isinstance(content, Moments):
-            total += unpacked(content.second, basis.size)
+def moments_together(contents: Sequence[Content], basis: Basis) -> tuple[Tensor, Tensor]:
+    """Return the moments of several classes, whole numbers in float64.
+
+    Returns
+    -------
+    first : Tensor
+        The sum of the features of each class, ``[size, classes]``.
+    second : Tensor
+        The sum of the outer products of all features, ``[size, size]``.
+    """
     check_count(sum(content.count for content in contents))
-    return total
-
-
-def first_of(contents: Sequence[Content], basis: Basis) -> Tensor:
-    """Return the sum of the features of each class, float64 ``[size, classes]`` of whole numbers."""
-    columns = [
-        first_moment(basis.features_of(content.numbers))
-        if isinstance(content, Samples)
-        else content.first.double()
-        for content in contents
-    ]
-    return torch.stack(columns, 1)
+    first = torch.zeros(basis.size, len(contents), dtype=torch.float64)
+    second = torch.zeros(basis.size, basis.size, dtype=torch.float64)
+    held = [(place, content) for place, content in enumerate(contents) if isinstance(content, Samples)]
+    if held:
+        # Together, so that products are of as many samples as can be.
+        numbers = torch.cat([content.numbers for _, content in held])
+        places = torch.cat([torch.full((content.count,), place) for place, content in held])
+        for some, own in zip(numbers.split(_AT_ONCE), places.split(_AT_ONCE), strict=True):
+            features = basis.features_of(some)
+            first.index_add_(1, own, features.T.double())
+            second += second_moment(features)
+    for place, content in enumerate(contents):
+        if isinstance(content, Moments):
+            first[:, place] += content.first
+            second += unpacked(content.second, basis.size)
+    return first, second
 
 
 _AT_ONCE = 8192

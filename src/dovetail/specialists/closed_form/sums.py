@@ -28,17 +28,8 @@ from ..part import Part, checked_layout
 from ..specialist import Specialist
 from ..threshold import Threshold
 from .blueprint import SumsBlueprint, joined_classes
-from .content import (
-    Content,
-    Keep,
-    Samples,
-    content_of,
-    first_of,
-    joined,
-    moments_of,
-    total_second,
-    without,
-)
+from .content import Content, Keep, Samples, content_of
+from .held import Held
 from .manifest import SumsManifest
 from .network import SumsNetwork
 from .ridge import solution
@@ -55,8 +46,6 @@ class Sums(Part):
     ----------
     blueprint : SumsBlueprint
         The basis of the features, the class list, and how samples are prepared.
-    contents : read-only mapping of str to Samples or Moments
-        What it holds of each class that it knows, by name.
     tuning : Tuning
         Regularisation and temperature.
     threshold : Threshold or None
@@ -77,52 +66,50 @@ class Sums(Part):
     """
 
     blueprint: SumsBlueprint
-    contents: Mapping[str, Content]
     tuning: Tuning
+    _held: Held
     _given_tuning: Tuning | None
 
     def __init__(
         self,
         blueprint: SumsBlueprint,
-        contents: Mapping[str, Content],
+        contents: Mapping[str, Content] | Held,
         *,
         tuning: Tuning | None = None,
         threshold: Threshold | None = None,
     ) -> None:
-        if not contents:
-            raise MisfitError("sums of nothing; give at least one sample")
-        known = [name for name in blueprint.classes if name in contents]
-        if len(known) < len(contents):
+        held = contents if isinstance(contents, Held) else Held(blueprint.basis, contents)
+        if not set(held.contents) <= set(blueprint.classes):
             raise MisfitError("sums of a class that is not in their class list")
         vars(self).update(
             blueprint=blueprint,
-            contents=MappingProxyType({name: contents[name] for name in known}),
             tuning=tuning or USUAL,
+            _held=held,
             _given_tuning=tuning,
             threshold=threshold,
         )
 
     def _with(self, threshold: Threshold | None) -> Self:
-        return self._keeping(
-            type(self)(self.blueprint, self.contents, tuning=self._given_tuning, threshold=threshold)
-        )
+        return type(self)(self.blueprint, self._held, tuning=self._given_tuning, threshold=threshold)
 
     def _changed(self, change: Callable[[Any], Any]) -> Self:
         blueprint = change(self.blueprint)
         names = dict(zip(self.classes, blueprint.classes, strict=True))
-        contents = {names[name]: content for name, content in self.contents.items()}
-        return self._keeping(
-            type(self)(blueprint, contents, tuning=self._given_tuning, threshold=self.threshold)
+        return type(self)(
+            blueprint, self._held.renamed(names), tuning=self._given_tuning, threshold=self.threshold
         )
 
-    def _keeping(self, other: Self) -> Self:
-        """Return another part of the same samples, with the sums that are computed already."""
-        vars(other).update({name: vars(self)[name] for name in ("_second", "_first") if name in vars(self)})
-        return other
+    def _holding(self, held: Held) -> Self:
+        return type(self)(self.blueprint, held, tuning=self._given_tuning)
 
     def without_cards(self) -> Self:
         """Return the same part: it has no cards."""
         return self
+
+    @property
+    def contents(self) -> Mapping[str, Content]:
+        """What it holds of each class that it knows, by name: its samples, or their moments."""
+        return MappingProxyType({name: self._held.contents[name] for name in self.known})
 
     @property
     def specialists(self) -> tuple[Specialist, ...]:
@@ -132,7 +119,8 @@ class Sums(Part):
     @property
     def rewarded(self) -> tuple[int, ...]:
         """Ids of the classes it recognises."""
-        return tuple(number for number, name in enumerate(self.classes) if name in self.contents)
+        held = self._held.contents
+        return tuple(number for number, name in enumerate(self.classes) if name in held)
 
     @property
     def counts(self) -> dict[str, int]:
@@ -150,12 +138,12 @@ class Sums(Part):
         return self.tuning.temperature
 
     def __len__(self) -> int:
-        return len(self.contents)
+        return len(self._held.contents)
 
     def __iter__(self) -> Iterator[Sums]:
         """Yield a part for each class."""
-        for name, content in self.contents.items():
-            yield type(self)(self.blueprint, {name: content}, tuning=self._given_tuning)
+        for name in self.known:
+            yield self._holding(self._held.of(name))
 
     def __repr__(self) -> str:
         return f"Sums({self.knows}: {self.samples:,} samples, {self.blueprint.basis})"
@@ -181,49 +169,53 @@ class Sums(Part):
             self.threshold,
         )
 
-    @cached_property
-    def _second(self) -> Tensor:
-        return total_second(list(self.contents.values()), self.blueprint.basis)
-
-    @cached_property
-    def _first(self) -> Tensor:
-        return first_of(list(self.contents.values()), self.blueprint.basis)
-
     @property
     def second_moment(self) -> Tensor:
         """The sum of the outer products of all features, whole numbers in float64 ``[size, size]``."""
-        return self._second.clone()
+        return self._held.second.clone()
 
     @property
     def first_moments(self) -> Tensor:
         """The sum of the features of each class that it knows, whole numbers in float64 ``[size, known]``."""
-        return self._first.clone()
+        return self._in_own_order(self._held.first)
 
     @cached_property
     def sums_digest(self) -> str:
         """Hash of the sums alone: of the names of classes, how many samples they have, and both moments."""
         counts = json.dumps(self.counts, sort_keys=True)
-        order = sorted(range(len(self)), key=list(self.contents).__getitem__)
-        moments = {"first": self._first[:, order], "second": self._second}
+        moments = {"first": self._held.first, "second": self._held.second}
         return hashlib.sha256((counts + hash_tensors(moments)).encode()).hexdigest()[:32]
 
+    @property
+    def solution_digest(self) -> str:
+        """Hash of the solution, and of what scores are divided by."""
+        named = {f"over {self.temperature!r}": self._solution}
+        return hash_tensors(named)
+
     @cached_property
+    def _solution(self) -> Tensor:
+        """The solution for classes in alphabetical order, whatever the class list."""
+        return solution(self._held.second, self._held.first, self.tuning.ridge)
+
+    @property
     def weights(self) -> Tensor:
         """The solution: what features count for each class that it knows, float64 ``[size, known]``."""
-        return solution(self._second, self._first, self.tuning.ridge)
+        return self._in_own_order(self._solution)
+
+    def _in_own_order(self, columns: Tensor) -> Tensor:
+        """Return columns for classes in alphabetical order in that of the class list."""
+        names = list(self._held.contents)
+        return columns[:, [names.index(name) for name in self.known]]
 
     def _network(self) -> nn.Module:
+        # Classes that it does not know have columns of zeros.
+        weights = torch.zeros(self.blueprint.basis.size, len(self.classes), dtype=torch.float64)
+        weights[:, list(self.rewarded)] = self.weights
         return SumsNetwork(
             self.blueprint.basis.layer(),
-            self._all_outputs(self.weights).T.float().contiguous(),
+            weights.T.float().contiguous(),
             self.temperature,
         )
-
-    def _all_outputs(self, weights: Tensor) -> Tensor:
-        """Return weights with columns of zeros for classes that it does not know."""
-        found = weights.new_zeros(len(weights), len(self.classes))
-        found[:, list(self.rewarded)] = weights
-        return found
 
     def state_dict(self, *, layout: Literal["dense", "sparse"] = "dense") -> State:
         """Return the tensors of its network by name."""
@@ -246,7 +238,7 @@ class Sums(Part):
             tuning = Tuning(**{**self.tuning.model_dump(exclude={"chosen_on"}), **given})
         except ValueError as error:
             raise DataError(f"no such tuning: {given} ({str(error).splitlines()[2].strip():.80})") from None
-        return self._keeping(type(self)(self.blueprint, self.contents, tuning=tuning))
+        return type(self)(self.blueprint, self._held, tuning=tuning)
 
     def tuned(self, split: Split | None = None) -> Self:
         """Return the same sums with the regularisation of the fewest errors, and a temperature that fits.
@@ -268,26 +260,23 @@ class Sums(Part):
         >>> whole.tuning.chosen_on
         'leave one out of 1,149'
         """
-        if split is None:
-            tuning = tuned_by_leaving_out(self.blueprint.basis, self._samples(), self._second, self._first)
-        else:
-            tuning = tuned_on(self.blueprint.basis, self._of_known(split), self._second, self._first)
-        return self._keeping(type(self)(self.blueprint, self.contents, tuning=tuning))
-
-    def _samples(self) -> list[Samples]:
-        held = [content for content in self.contents.values() if isinstance(content, Samples)]
-        if len(held) < len(self):
+        held = self._held
+        if split is not None:
+            tuning = tuned_on(held, self._of_known(split))
+        elif held.samples is None:
             raise DataError(
                 f"{self!r} holds the moments of classes, not their samples, so none can be left out; give validation "
                 "samples: tuned(data.val)"
             )
-        return held
+        else:
+            tuning = tuned_by_leaving_out(held, held.samples)
+        return type(self)(self.blueprint, held, tuning=tuning)
 
     def _of_known(self, split: Split) -> Split:
-        """Return the samples of a split that are of classes that it knows, with their places among these as ids."""
+        """Return the samples of a split that are of classes that it holds, with their places among these as ids."""
         check_class_ids(self, split)
-        place = torch.full((len(self.classes),), -1)
-        place[list(self.rewarded)] = torch.arange(len(self))
+        names = list(self._held.contents)
+        place = torch.tensor([names.index(name) if name in names else -1 for name in self.classes])
         ids = place[split.y.cpu()]
         known = ids >= 0
         if not bool(known.any()):
@@ -303,27 +292,13 @@ class Sums(Part):
         if not isinstance(other, Sums):
             raise MisfitError(f"{other!r} is not in {self!r}, which is made of sums alone")
         check_same_basis([self, other])
-        missing = [name for name in other.contents if name not in self.contents]
-        if missing:
-            raise MisfitError(f"{self!r} has no class {missing[0]}, so it cannot be taken out")
-        return self._less(other.contents)
+        for name in other.known:
+            self._check_known(name)
+        return self._holding(self._held.less(other._held.contents))
 
-    def _less(self, gone: Mapping[str, Content]) -> Self:
-        """Return what is left without some samples of some classes."""
-        basis, left = self.blueprint.basis, dict(self.contents)
-        for name, content in gone.items():
-            rest = without(left.pop(name), content, basis)
-            if rest is not None:
-                left[name] = rest
-        if not left:
-            raise MisfitError(f"nothing is left of {self!r} without these samples")
-        found = type(self)(self.blueprint, left, tuning=self._given_tuning)
-        if "_second" in vars(self):  # whole numbers: what is subtracted is what was added, to the bit
-            vars(found)["_second"] = self._second - total_second(list(gone.values()), basis)
-        if "_first" in vars(self) and len(left) == len(self) - len(gone):
-            stay = [place for place, name in enumerate(self.contents) if name in left]
-            vars(found)["_first"] = self._first[:, stay]
-        return found
+    def _check_known(self, name: str) -> None:
+        if name not in self._held.contents:
+            raise MisfitError(f"{self!r} holds no class {name}, so it cannot be taken out")
 
     def without(self, *classes: ClassName) -> Self:
         """Return the sums without some classes, given by id or name: what there would be had they never been there.
@@ -333,18 +308,10 @@ class Sums(Part):
         MisfitError
             When it does not know such a class, or nothing would be left.
         """
-        names = [self.classes[class_id(one, self.classes)] for one in classes]
+        names = dict.fromkeys(self.classes[class_id(one, self.classes)] for one in classes)
         for name in names:
-            if name not in self.contents:
-                raise MisfitError(f"no sums of {self!r} are of class {name}")
-        return self._less({name: self.contents[name] for name in dict.fromkeys(names)})
-
-    def of_class(self, name: ClassName) -> Sums:
-        """Return the sums of one class, given by id or name."""
-        known = self.classes[class_id(name, self.classes)]
-        if known not in self.contents:
-            raise MisfitError(f"no sums of {self!r} are of class {known}")
-        return type(self)(self.blueprint, {known: self.contents[known]}, tuning=self._given_tuning)
+            self._check_known(name)
+        return self._holding(self._held.less({name: self._held.contents[name] for name in names}))
 
     def minus(self, samples: Split) -> Sums:
         """Return the sums without some samples, which are proven to be in them where it holds samples.
@@ -373,11 +340,8 @@ class Sums(Part):
 
     def with_moments(self) -> Self:
         """Return the same sums with nothing of its samples but their moments, so that its file holds no sample."""
-        basis = self.blueprint.basis
-        contents = {name: moments_of(content, basis) for name, content in self.contents.items()}
-        return self._keeping(
-            type(self)(self.blueprint, contents, tuning=self._given_tuning, threshold=self.threshold)
-        )
+        held = self._held.with_moments()
+        return type(self)(self.blueprint, held, tuning=self._given_tuning, threshold=self.threshold)
 
     def save(self, path: str | Path) -> Path:
         """Write it to one ``.safetensors`` file; an existing file is replaced only when all is written."""
@@ -391,8 +355,7 @@ class Sums(Part):
 
     # A solution takes far more memory than what it follows from.
     def __getstate__(self) -> dict[str, object]:
-        computed = ("_second", "_first", "weights")
-        return {name: value for name, value in super().__getstate__().items() if name not in computed}
+        return {name: value for name, value in super().__getstate__().items() if name != "_solution"}
 
 
 def sums_of_split(blueprint: SumsBlueprint, split: Split, *, keep: Keep = "smaller") -> Sums:
@@ -435,20 +398,12 @@ def add_sums(parts: Iterable[Part]) -> Sums:
             f"ridge {tunings[1].ridge:g}, temperature {tunings[1].temperature:.3g}); give them the same with "
             "with_tuning(ridge=..., temperature=...), and tune their sum"
         )
-    basis = found[0].blueprint.basis
-    by_class: dict[str, list[Content]] = {}
-    for part in found:
-        for name, content in part.contents.items():
-            by_class.setdefault(name, []).append(content)
+    first = found[0].blueprint
     classes = joined_classes([part.classes for part in found])
-    blueprint = SumsBlueprint(basis, found[0].blueprint.input_shape, classes, found[0].preparation)
-    contents = {name: joined(several, basis) for name, several in by_class.items()}
-    whole = Sums(blueprint, contents, tuning=tunings[0] if tunings else None)
-    computed = [part._second for part in found if "_second" in vars(part)]
-    if computed:  # a class that comes to many costs what it holds itself
-        others = [c for part in found if "_second" not in vars(part) for c in part.contents.values()]
-        vars(whole)["_second"] = sum(computed[1:], start=total_second(others, basis) + computed[0])
-    return whole
+    blueprint = SumsBlueprint(first.basis, first.input_shape, classes, first.preparation)
+    return Sums(
+        blueprint, Held.joined([part._held for part in found]), tuning=tunings[0] if tunings else None
+    )
 
 
 def add_if_sums(parts: Iterable[Part] | Part, *, plain: bool) -> Sums | None:

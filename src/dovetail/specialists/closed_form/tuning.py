@@ -7,11 +7,11 @@ from typing import Annotated
 
 import torch
 from pydantic import BaseModel, ConfigDict, Field
-from torch import Tensor
 
 from ...data.split import Split
-from .basis import UNIT, Basis
+from .basis import UNIT
 from .content import Samples
+from .held import Held
 from .ridge import LEAST_TEMPERATURE, MOST_TEMPERATURE, RIDGES, Choice, chosen, left_out, solution
 
 _AT_ONCE = 4096
@@ -40,33 +40,32 @@ class Tuning(BaseModel):
 USUAL = Tuning()
 
 
-def tuned_by_leaving_out(basis: Basis, held: Sequence[Samples], second: Tensor, first: Tensor) -> Tuning:
+def tuned_by_leaving_out(held: Held, samples: Sequence[Samples]) -> Tuning:
     """Return the tuning that is best for all samples, each judged by a solution without it; see `ridge.chosen`.
 
     Parameters
     ----------
-    basis : Basis
-        Of the sums.
-    held : sequence of Samples
-        All samples, by class.
-    second, first : Tensor
-        Their moments, as for `ridge.solution`.
+    held : Held
+        The sums.
+    samples : sequence of Samples
+        All that they are of, by class.
     """
     batches = (
-        (basis.features_of(some), torch.full((len(some),), place))
-        for place, content in enumerate(held)
+        (held.basis.features_of(some), torch.full((len(some),), place))
+        for place, content in enumerate(samples)
         for some in content.numbers.split(_AT_ONCE)
     )
-    scores = left_out(batches, second, first, RIDGES)
-    counts = torch.tensor([content.count for content in held])
-    ids = torch.arange(len(held)).repeat_interleave(counts)
+    scores = left_out(batches, held.second, held.first, RIDGES)
+    counts = torch.tensor([content.count for content in samples])
+    ids = torch.arange(len(samples)).repeat_interleave(counts)
     return _tuning(chosen(list(scores), ids, RIDGES), f"leave one out of {int(counts.sum()):,}")
 
 
-def tuned_on(basis: Basis, split: Split, second: Tensor, first: Tensor) -> Tuning:
+def tuned_on(held: Held, split: Split) -> Tuning:
     """Return the tuning that is best for validation samples, whose ids are places among the classes."""
+    basis = held.basis
     features = basis.features_of(basis.numbers(split.x)).double() / UNIT
-    scores = [features @ solution(second, first, ridge) for ridge in RIDGES]
+    scores = [features @ solution(held.second, held.first, ridge) for ridge in RIDGES]
     return _tuning(chosen(scores, split.y, RIDGES), f"{len(split):,} validation samples")
 
 
