@@ -21,7 +21,12 @@ from .test_cards import split_of, team_with_cards
 
 @settings(max_examples=60, deadline=None)
 @given(
-    st.integers(1, 30), st.integers(1, 6), st.floats(0.1, 10), st.floats(1e-3, 1e3), st.booleans(), st.integers(0, 10**6)
+    st.integers(1, 30),
+    st.integers(1, 6),
+    st.floats(0.1, 10),
+    st.floats(1e-3, 1e3),
+    st.booleans(),
+    st.integers(0, 10**6),
 )
 def test_one_sample_moves_the_vector_by_no_more_than_the_sensitivity(
     count: int, numbers: int, clip: float, scale: float, products: bool, seed: int
@@ -65,7 +70,9 @@ def test_noise_spends_what_was_asked_for(epsilon: float, delta: float) -> None:
 
 
 def test_many_samples_give_the_card_that_they_have_and_few_do_not() -> None:
-    x = torch.randn(50_000, 4, generator=torch.Generator().manual_seed(0)) @ torch.diag(torch.tensor([2.0, 1, 1, 0.5]))
+    x = torch.randn(50_000, 4, generator=torch.Generator().manual_seed(0)) @ torch.diag(
+        torch.tensor([2.0, 1, 1, 0.5])
+    )
     x[:, 1] += x[:, 0]
     exact = Card.of(x, directions=4)
     for directions in (0, 4):
@@ -93,8 +100,8 @@ def test_parts_take_cards_with_noise() -> None:
     assert noisy != part
     assert torch.equal(noisy(split.x), part(split.x))
     assert not torch.equal(noisy.cards["ant"].mean, part.cards["ant"].mean)
-    for wrong in ({"epsilon": 0.0}, {"delta": 1.0}, {"clip": 0.0}):
+    for epsilon, delta, clip in ((0.0, 1e-5, 1.0), (1.0, 1.0, 1.0), (1.0, 1e-5, 0.0)):
         with pytest.raises(SpecError):
-            private_cards(part, split, **{"epsilon": 1.0, "delta": 1e-5, "clip": 1.0, **wrong})
+            private_cards(part, split, epsilon=epsilon, delta=delta, clip=clip)
     bare = dt.specialists.Composite([part]).without_cards()
     assert bare.cards == {}

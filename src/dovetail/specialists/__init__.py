@@ -1,10 +1,11 @@
 """Sparse networks that know some classes and leave all others open, and that compose by adding their weights.
 
 `train_specialists` makes them; `Specialist` and `Composite`, the two kinds of `Part`, are what one works with;
-`compose` puts together, `open_file` reads back; `add_class` and `introduce` are for classes that come later. From the bottom up: `blueprint` (what parts share), `merge` (ways to
-merge, pure functions), `class_lists` and `side_by_side` (joining by name), `evaluate` (the one path that scores), `cards` (what classes leave behind), `answers` and
-`threshold` (what a part says, and when it does not), `part`, `composite` and `specialist`, then what is made of them:
-`composing`, `files`, `train`, `growth` and `introduction`, and the measures `paths`, `curve` and `audit`.
+`compose` puts together, `open_file` reads back; `add_class` and `introduce` are for classes that come later. From the
+bottom up: `blueprint` (what parts share), `merge` (ways to merge, pure functions), `class_lists` and `side_by_side`
+(joining by name), `evaluate` (the one path that scores), `cards` (what classes leave behind), `answers` and `threshold`
+(what a part says, and when it does not), `part`, `composite` and `specialist`, then what is made of them: `composing`,
+`files`, `growth`, `introduction`, `train`, and the measures `paths`, `curve` and `audit`.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from .composing import Compatibility, compatibility, compose
     from .composite import Composite
     from .curve import MergeCurve, merge_curve
+    from .data_for import data_beside
     from .evaluate import Score, evaluate_all
     from .files import open_file
     from .introduction import introduce
@@ -60,6 +62,7 @@ __all__ = [
     "compatibility",
     "compose",
     "connectivity",
+    "data_beside",
     "disjoint_pairs",
     "evaluate_all",
     "hidden_activations",
@@ -91,6 +94,7 @@ __getattr__, __dir__ = lazy_names(
         "composing": ["Compatibility", "compatibility", "compose"],
         "composite": ["Composite"],
         "curve": ["MergeCurve", "merge_curve"],
+        "data_for": ["data_beside"],
         "evaluate": ["Score", "evaluate_all"],
         "files": ["open_file"],
         "introduction": ["introduce"],

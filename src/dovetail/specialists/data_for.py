@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..data import Dataset, data_spec, load_here, open_data
 from ..data.open_data import is_known
@@ -10,6 +11,9 @@ from ..data.preparation import Features, Preparation
 from ..errors import DataError
 from .blueprint import Blueprint
 from .fitting import check_data
+
+if TYPE_CHECKING:
+    from .part import Part
 
 
 def data_for(blueprint: Blueprint, text: str, *, download: bool = True) -> Dataset:
@@ -56,6 +60,30 @@ def inputs_for(blueprint: Blueprint, text: str, *, download: bool = True) -> Dat
     if isinstance(preparation, Features) and not isinstance(data.preparation, Features):
         data = preparation.trunk_at_hand().features(data, like=blueprint)
     return data
+
+
+def data_beside(part: Part, text: str) -> Dataset:
+    """Return data of classes that come to a part, prepared like what it was trained on.
+
+    Parameters
+    ----------
+    part : Specialist or Composite
+        What there is; where it stands on a trunk, with that at hand.
+    text : str
+        The data, as `dovetail.data.open_data` takes it. Its labels may be new.
+
+    Examples
+    --------
+    >>> import dovetail as dt
+    >>> (three,) = dt.train_specialists(dt.load("digits"), "mlp:16", [3], epochs=1, progress=False)
+    >>> data_beside(three, "digits").input_shape
+    (1, 8, 8)
+    """
+    found = open_data(text)
+    if part.preparation is None:
+        return found
+    classes = tuple(dict.fromkeys((*part.classes, *found.classes)))
+    return inputs_for(replace(part.blueprint, classes=classes), text)
 
 
 class _Raw(NamedTuple):
