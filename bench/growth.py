@@ -26,7 +26,7 @@ import torch
 
 import dovetail as dt
 from dovetail.specialists import Team
-from dovetail.specialists.growth import over_list
+from dovetail.specialists.data_for import over_list
 
 
 def main() -> None:
@@ -130,10 +130,7 @@ def measure(data: dt.Dataset, order: int, options: argparse.Namespace) -> None:
         trained = time.perf_counter()
         old = Team(parts["grown"]).introduce(more, new, progress=False)
         seconds = time.perf_counter() - begun
-        changed = sum(
-            a.state_dict()["dense1.weight"].sum() != b.state_dict()["dense1.weight"].sum()
-            for a, b in zip(parts["grown"], old, strict=True)
-        )
+        changed = sum(a is not b for a, b in zip(parts["grown"], old, strict=True))
         parts["grown"] = [*old, *more]
         parts["not introduced"] += list(more)
         seen += step

@@ -196,7 +196,7 @@ def test_announced_classes_may_come_later() -> None:
     assert model.classes_.tolist() == [0, 1, 2, 3]
     assert set(model.cards_) == {0, 2}
     model.set_params(epochs=100).partial_fit(X[Y == 1], Y[Y == 1])
-    assert model.score(X, Y) > 0.85
+    assert model.score(X, Y) > 0.8
 
 
 def test_what_was_forgotten_may_come_back() -> None:

@@ -17,7 +17,7 @@ from scipy.spatial.distance import cdist
 import dovetail as dt
 from dovetail.errors import DataError, DovetailWarning, FileFormatError, MisfitError, ShapeError, SpecError
 from dovetail.io.header import KEY
-from dovetail.specialists import Card, Specialist
+from dovetail.specialists import Card, Specialist, open_file
 from dovetail.specialists import cards as cards_module
 from dovetail.specialists.cards import class_cards, nearness, pooled, with_shared_covariance
 from dovetail.specialists.composite import Composite
@@ -337,16 +337,17 @@ def test_a_shared_covariance_is_that_within_all_classes() -> None:
 def test_cards_of_other_trunks_are_not_added(tmp_path: Path) -> None:
     data = dt.load("digits")
     torch.manual_seed(0)
-    teams = []
-    for _ in range(2):
+    teams: list[Specialist] = []
+    for number in range(2):
         trunk = dt.trunk(torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(64, 8)), cut="output")
-        features = trunk.features(data, folder=tmp_path, progress=False)
+        features = trunk.features(data, folder=tmp_path / f"{number}", progress=False)
         teams += dt.train_specialists(features, "mlp:8", [3], epochs=1, progress=False)
     one, two = (part.cards["3"] for part in teams)
+    assert teams[0].preparation is not None
     assert one.inputs == teams[0].preparation.digest != two.inputs
     with pytest.raises(MisfitError, match=r"different trunks, or scaled otherwise"):
         one + two
-    opened = dt.open(teams[0].save(tmp_path / "three.safetensors"))
+    opened = open_file(teams[0].save(tmp_path / "three.safetensors"))
     assert opened.cards["3"].inputs == one.inputs
     assert torch.equal(opened.cards["3"].directions, one.directions)
     assert torch.equal(opened.cards["3"].draw(5, seed=1), one.draw(5, seed=1))
@@ -359,8 +360,10 @@ def test_a_part_keeps_as_many_directions_as_it_is_told(directions: int | None, t
         dt.load("digits"), "mlp:8", [3], epochs=1, card_directions=directions, progress=False
     )
     card = part.cards["3"]
-    assert len(card.directions) == (16 if directions is None else directions)
-    opened = dt.open(part.save(tmp_path / "3.safetensors"))
+    some = {0: 0, 3: 3, None: 16}
+    # Of 64 pixels some are always 0, so there is no such direction.
+    assert len(card.directions) == some[directions] if directions in some else 40 < len(card.directions) < 64
+    opened = open_file(part.save(tmp_path / "3.safetensors"))
     assert opened == part
     assert torch.equal(opened.cards["3"].directions, card.directions)
     if directions == 64:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -96,6 +97,7 @@ def compose(
     from ..data import open_data
     from ..errors import SpecError
     from ..specialists import audit_drop
+    from ..specialists.class_lists import joined_list
     from ..specialists.class_sets import class_of_text
     from ..specialists.data_for import data_for
     from ..specialists.threshold import rate_of
@@ -113,7 +115,7 @@ def compose(
     if export is not None:
         check_free(export, force=force)
     parts = on_trunk(open_parts(files), open_trunk(trunk))
-    blueprint = parts[0].blueprint
+    blueprint = replace(parts[0].blueprint, classes=joined_list(part.classes for part in parts))
     measured = None if evaluate is None else data_for(blueprint, evaluate)
     audited = None if audit is None else measured if audit == evaluate else data_for(blueprint, audit)
     chosen_on = (

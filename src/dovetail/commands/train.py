@@ -61,8 +61,8 @@ def train(
         dovetail train intents.jsonl --trunk sentence:minilm/ --net mlp:1600 --slots -o parts/
     """
     from ..specialists import train_specialists
+    from ..specialists.data_for import over_list
     from ..specialists.files import file_name
-    from ..specialists.growth import over_list
     from .beside import Others
     from .own_data import what_was_read
     from .trunk import open_through, open_trunk
