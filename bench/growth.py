@@ -25,7 +25,8 @@ import numpy as np
 import torch
 
 import dovetail as dt
-from dovetail.specialists.growth import over_list
+from dovetail.specialists import Team
+from dovetail.specialists.data_for import over_list
 
 
 def main() -> None:
@@ -43,6 +44,8 @@ def main() -> None:
     parser.add_argument(
         "--alone", type=int, default=0, help="train so many classes by themselves, with cards of all others"
     )
+    parser.add_argument("--no-joint", action="store_true")
+    parser.add_argument("--no-growth", action="store_true")
     parser.add_argument("--no-times", action="store_true")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -56,12 +59,12 @@ def read(text: str) -> dt.Dataset:
     if not file:
         return dt.load(name)
     arrays = np.load(file)
-    splits = {
-        one: dt.Split(torch.from_numpy(arrays[one]).float(), torch.from_numpy(arrays[f"{one}_y"]).long())
+    train, val, test = (
+        dt.Split(torch.from_numpy(arrays[one]).float(), torch.from_numpy(arrays[f"{one}_y"]).long())
         for one in ("train", "val", "test")
-    }
+    )
     classes = tuple(f"{number}" for number in range(int(arrays["train_y"].max()) + 1))
-    return dt.Dataset(name, **splits, classes=classes)
+    return dt.Dataset(name, train, val, test, classes)
 
 
 def part_of(data: dt.Dataset, names: Sequence[str]) -> dt.Dataset:
@@ -97,9 +100,10 @@ def measure(data: dt.Dataset, order: int, options: argparse.Namespace) -> None:
         "slots": True, "epochs": options.epochs, "lr": options.lr, "batch_size": options.batch, "progress": False,
     }  # fmt: skip
     data = part_of(data, names)
-    begun = time.perf_counter()
-    joint = dt.train_specialists(data, f"mlp:{options.units * len(names)},dropout=0", **how)
-    show("joint", len(names), dt.compose(joint), data, time.perf_counter() - begun)
+    if not options.no_joint:
+        begun = time.perf_counter()
+        joint = dt.train_specialists(data, f"mlp:{options.units * len(names)},dropout=0", **how)
+        show("joint", len(names), dt.compose(joint), data, time.perf_counter() - begun)
     if order == 0 and options.alone:
         begun = time.perf_counter()
         alone = [
@@ -112,6 +116,8 @@ def measure(data: dt.Dataset, order: int, options: argparse.Namespace) -> None:
         show(
             "alone", len(alone), dt.compose([*alone, *joint[len(alone) :]]), data, time.perf_counter() - begun
         )
+    if options.no_growth:
+        return
     team = dt.train_specialists(
         part_of(data, steps[0]), f"mlp:{options.units * len(steps[0])},dropout=0", **how
     )
@@ -122,12 +128,9 @@ def measure(data: dt.Dataset, order: int, options: argparse.Namespace) -> None:
         new = part_of(data, step)
         more = dt.train_specialists(new, beside=parts["grown"], **how)
         trained = time.perf_counter()
-        old = dt.Team(parts["grown"]).introduce(more, new, progress=False)
+        old = Team(parts["grown"]).introduce(more, new, progress=False)
         seconds = time.perf_counter() - begun
-        changed = sum(
-            a.state_dict()["dense1.weight"].sum() != b.state_dict()["dense1.weight"].sum()
-            for a, b in zip(parts["grown"], old, strict=True)
-        )
+        changed = sum(a is not b for a, b in zip(parts["grown"], old, strict=True))
         parts["grown"] = [*old, *more]
         parts["not introduced"] += list(more)
         seen += step

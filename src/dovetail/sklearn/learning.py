@@ -22,8 +22,10 @@ from ..population import Adam, OptimizerState, Population
 from ..prune import slot_masks
 from ..specialists import Blueprint, Provenance, Specialist, TrainingSettings, max_entropy
 from ..specialists.blueprint import State, hash_tensors, pack
+from ..specialists.class_lists import Places
 from ..specialists.class_sets import one_hot_sets
 from ..specialists.layouts import put_back
+from ..specialists.side_by_side import side_by_side
 
 TEMPERATURE = 5.0
 LEAST_STEPS, LEAST_EPOCHS = 500, 20
@@ -32,8 +34,6 @@ INTRODUCING = 0.3
 samples; longer or larger steps learn the draws by heart and forget the samples (measured on Fashion-MNIST)."""
 WORTH_SHARING = 2**26
 """Multiplications of a step that several threads do faster than one, also where others are at work."""
-OUTPUT = "output."
-"""What the tensors of an mlp's last layer are called: those with a row for each class."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -199,30 +199,13 @@ def small_network(part: Specialist, net: NetSpec, classes: Sequence[str]) -> Sta
     net : NetSpec
         The small network.
     classes : sequence of str
-        What the outputs are to stand for. One that the part has not heard of gets the mean of all classes that are not
-        its own, so where it was undecided it still is.
+        What the outputs are to stand for; see `dovetail.specialists.class_lists`.
     """
-    (own,) = part.rewarded
-    had = part.classes
-    if part.blueprint.net != joint_net(net, len(had)):
+    if part.blueprint.net != joint_net(net, len(part.classes)):
         raise SpecError(
             f"parts were trained as {part.blueprint.net}, so they cannot go on as {net}; call fit"
         )
-    with torch.device("meta"):
-        shapes = {
-            name: t.shape
-            for name, t in net_builder(net, part.blueprint.input_shape, len(had))().state_dict().items()
-        }
-    state = {name: part.weights[name].values.reshape(shape) for name, shape in shapes.items()}
-    others = [number for number in range(len(had)) if number != own]
-    for tensor in state:
-        if tensor.startswith(OUTPUT):
-            rows = state[tensor]
-            unknown = rows[others].mean(0) if others else torch.zeros_like(rows[0])
-            state[tensor] = torch.stack(
-                [rows[had.index(name)] if name in had else unknown for name in classes]
-            )
-    return state
+    return side_by_side([part.small], [Places(part.classes, part.rewarded, classes)])[0]
 
 
 @contextmanager

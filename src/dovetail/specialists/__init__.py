@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from .composite import Composite
     from .converting import as_part
     from .curve import MergeCurve, merge_curve
+    from .data_for import data_beside
     from .evaluate import Score, evaluate_all
     from .files import open_file
     from .introduction import introduce
@@ -73,6 +74,7 @@ __all__ = [
     "compatibility",
     "compose",
     "connectivity",
+    "data_beside",
     "disjoint_pairs",
     "evaluate_all",
     "hidden_activations",
@@ -110,6 +112,7 @@ __getattr__, __dir__ = lazy_names(
         "composite": ["Composite"],
         "converting": ["as_part"],
         "curve": ["MergeCurve", "merge_curve"],
+        "data_for": ["data_beside"],
         "evaluate": ["Score", "evaluate_all"],
         "files": ["open_file"],
         "introduction": ["introduce"],

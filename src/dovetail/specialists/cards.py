@@ -281,7 +281,8 @@ def main_directions(spread: Tensor, most: int) -> Tensor:
     else:
         sizes, turns = torch.linalg.eigh(spread.T @ spread)
         directions = (sizes.clamp(min=0).sqrt() * turns).flip(1)[:, :wanted].T
-    return directions.float().contiguous()
+    directions = directions.float()
+    return directions[directions.any(1)].contiguous()
 
 
 def to_tensors(cards: Sequence[Card]) -> dict[str, Tensor]:

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import torch
 
 from ..data import Dataset, data_spec, load_here, open_data
 from ..data.open_data import is_known
 from ..data.preparation import Features, Preparation
+from ..data.split import Split
 from ..errors import DataError
 from .blueprint import Interface
 from .fitting import check_data
+
+if TYPE_CHECKING:
+    from .part import Part
 
 
 def data_for(blueprint: Interface, text: str, *, download: bool = True) -> Dataset:
@@ -39,9 +47,34 @@ def data_for(blueprint: Interface, text: str, *, download: bool = True) -> Datas
     Dataset('digits', 1149/288/360, input_shape=(1, 8, 8), outputs=10)
     """
     data = inputs_for(blueprint, text, download=download)
+    if (
+        data.task == "classes"
+        and set(data.classes) <= set(blueprint.classes)
+        and data.classes != blueprint.classes
+    ):
+        data = over_list(data, blueprint.classes)  # names say what ids mean
     check_data(blueprint, data)
     _check_prepared(blueprint, data)
     return data
+
+
+def over_list(data: Dataset, classes: Sequence[str]) -> Dataset:
+    """Return data with the ids of another class list, which has all of its names.
+
+    Examples
+    --------
+    >>> import dovetail as dt
+    >>> data = dt.load("digits")
+    >>> (over_list(data, ["zero", *data.classes]).train.y - data.train.y).unique()
+    tensor([1])
+    """
+    place = torch.tensor([list(classes).index(name) for name in data.classes])
+
+    def moved(split: Split) -> Split:
+        return Split(split.x, place.to(split.y.device)[split.y])
+
+    train, val, test = (moved(split) for split in data.splits.values())
+    return replace(data, train=train, val=val, test=test, classes=tuple(classes), columns=())
 
 
 def inputs_for(blueprint: Interface, text: str, *, download: bool = True) -> Dataset:
@@ -57,6 +90,30 @@ def inputs_for(blueprint: Interface, text: str, *, download: bool = True) -> Dat
     if isinstance(preparation, Features) and not isinstance(data.preparation, Features):
         data = preparation.trunk_at_hand().features(data, like=blueprint)
     return data
+
+
+def data_beside(part: Part, text: str) -> Dataset:
+    """Return data of classes that come to a part, prepared like what it was trained on.
+
+    Parameters
+    ----------
+    part : Specialist or Composite
+        What there is; where it stands on a trunk, with that at hand.
+    text : str
+        The data, as `dovetail.data.open_data` takes it. Its labels may be new.
+
+    Examples
+    --------
+    >>> import dovetail as dt
+    >>> (three,) = dt.train_specialists(dt.load("digits"), "mlp:16", [3], epochs=1, progress=False)
+    >>> data_beside(three, "digits").input_shape
+    (1, 8, 8)
+    """
+    found = open_data(text)
+    if part.preparation is None:
+        return found
+    classes = tuple(dict.fromkeys((*part.classes, *found.classes)))
+    return inputs_for(replace(part.blueprint, classes=classes), text)
 
 
 class _Raw(NamedTuple):

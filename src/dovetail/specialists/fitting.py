@@ -46,9 +46,8 @@ def check_fit(specialists: Sequence[Specialist], *, force: bool = False, method:
         if other.blueprint is not first.blueprint:
             _check_blueprint(first, other, method)
     if not force:
-        # Where logits are averaged every network runs by itself, whatever it started from.
-        apart = method == "logits"
-        unwise = [] if apart else [_mixed_slots(specialists), _other_start(specialists)]
+        # Networks that run by themselves need not start from the same weights, nor keep out of each other's way.
+        unwise = [] if method == "logits" else [_mixed_slots(specialists), _other_start(specialists)]
         for clash in (_shared_class(specialists), *unwise):
             if clash:
                 raise MisfitError(f"{clash}. If you know better, use compose(..., force=True), or --force")

@@ -20,6 +20,7 @@ from ..nets import Net, NetSpec
 from .cards import Card, check_same_inputs, inputs_of, pooled
 from .class_lists import joined_list
 from .class_sets import ClassName, class_sets, named
+from .data_for import over_list
 from .side_by_side import has_sizes
 
 if TYPE_CHECKING:
@@ -171,25 +172,6 @@ def _joined(own: Split, more: Split | None) -> Split:
         return own
     x = more.x.reshape(len(more), *own.x.shape[1:]).to(own.x)
     return Split(torch.cat([own.x, x]), torch.cat([own.y, more.y.to(own.y)]))
-
-
-def over_list(data: Dataset, classes: Sequence[str]) -> Dataset:
-    """Return data with the ids of another class list, which has all of its names.
-
-    Examples
-    --------
-    >>> import dovetail as dt
-    >>> data = dt.load("digits")
-    >>> (over_list(data, ["zero", *data.classes]).train.y - data.train.y).unique()
-    tensor([1])
-    """
-    place = torch.tensor([list(classes).index(name) for name in data.classes])
-
-    def moved(split: Split) -> Split:
-        return Split(split.x, place.to(split.y.device)[split.y])
-
-    train, val, test = (moved(split) for split in data.splits.values())
-    return replace(data, train=train, val=val, test=test, classes=tuple(classes), columns=())
 
 
 def roomier(net: Net, classes: int, more: int) -> NetSpec:

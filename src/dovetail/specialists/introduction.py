@@ -1,7 +1,7 @@
 """Introduction: specialists learn to stay undecided on classes that came after them.
 
-Only those are changed that claim samples of a new class; all others get the longer class list and nothing else. What is
-changed learns two things at once: to be uniform on the new samples, and to say on draws of all classes that were there,
+Only those are changed that claim samples of a new class; all others stay, to the bit, what they are. What is changed
+learns two things at once: to be uniform on the new samples, and to say on draws of all classes that were there,
 its own above all, what it said before. The second keeps what a card does not know of its class.
 """
 
@@ -66,7 +66,9 @@ def introduce(
     device: torch.device | str | None = None,
     progress: bool = True,
 ) -> list[Specialist]:
-    """Return specialists that stay undecided on classes of others, over a class list that has these.
+    """Return specialists that stay undecided on classes of others.
+
+    Those that claim samples of new classes are changed, over a class list that has these; others come back as they are.
 
     Parameters
     ----------
@@ -123,9 +125,12 @@ def introduce(
     made = []
     for place, member in enumerate(members):
         blueprint = target if member.provenance.slots else replace(member.blueprint, classes=classes)
-        small = changed.get(place, smalls[place])
-        times = member.provenance.metrics.get("introduced", 0.0) + len(fresh) * (place in changed)
-        metrics = {**member.provenance.metrics, **({"introduced": times} if times else {})}
+        small = changed.get(place)
+        if small is None:
+            made.append(member)
+            continue
+        metrics = dict(member.provenance.metrics)
+        metrics["introduced"] = metrics.get("introduced", 0.0) + len(fresh)  # to so many classes, all in all
         provenance = replace(member.provenance, metrics=metrics)
         own = tuple(sorted(classes.index(name) for name in member.known))
         card_of = dict(zip(member.known, member.own_cards, strict=False))

@@ -1,10 +1,10 @@
 """Cards with noise: what a class leaves behind, differentially private, and what that costs.
 
-Each sample is shortened to a length of at most ``clip``. What is then counted is one vector: the number of samples,
-their sum over ``clip``, and the sum of their squares (or products) over ``clip²``. A sample more or less changes each of
-the three by at most 1 in length, so the vector by at most √3, and one Gaussian mechanism adds noise for that. Whatever
-is made of the noisy vector is as private as it is. Samples are of one class each, so the cards of all classes together
-are as private as one.
+Each sample is shortened to a length of at most ``clip``. What is then counted is one vector: how many samples there
+are, their sum over ``clip``, and the sum of their squares (or products) over ``clip²``. One more or less changes each
+of the three by at most 1 in length, so the vector by at most √3, and one Gaussian mechanism adds noise for that.
+Whatever is made of the noisy vector is as private as it is. Samples are of one class each, so the cards of all
+classes together are as private as one.
 
 What it does *not* make private: the weights of the specialist, which learned from the same samples; its validation
 scores and threshold; how features were scaled; and that the class is there. Someone with k samples in the data is
