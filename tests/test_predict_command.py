@@ -103,3 +103,14 @@ def test_without_a_threshold_it_says_what_decides(tmp_path: Path) -> None:
         done = CliRunner().invoke(app, ["predict", str(path), str(tmp_path / "rows.csv"), *undecided])
         said = " ".join(done.stdout.split())
         assert (note in said) if note else ("no threshold" not in said)
+
+
+def test_data_in_the_place_of_parts_is_told(tmp_path: Path) -> None:
+    ROWS.to_csv(tmp_path / "rows.csv", index=False)
+    for name in ("rows.csv", "rows.zip"):
+        (tmp_path / "rows.zip").write_bytes(b"PK")
+        _, error = predicted(tmp_path / name, tmp_path / "part.safetensors")
+        assert (
+            f"{name} is data, and a file of parts, or a folder of such, is wanted here; dovetail train"
+            in error
+        )

@@ -107,7 +107,7 @@ def test_wrong_weights_are_refused(weights: object, message: str) -> None:
 
 
 def test_a_table_is_no_data() -> None:
-    with pytest.raises(DataError, match="not a list; write .*from_arrays"):
+    with pytest.raises(DataError, match=r"not a list; write .*from_arrays"):
         dt.train_specialists([[1, 2]])  # type: ignore[arg-type]
 
 

@@ -78,9 +78,21 @@ def open_parts(paths: Iterable[Path]) -> list[Specialist | Composite | Sums]:
         try:
             parts.append(open_file(path))
         except FileFormatError:
+            _refuse_data(path)
             refuse_weights(path, "parts come from dovetail train and dovetail sums")
             raise
     return parts
+
+
+def _refuse_data(path: Path) -> None:
+    """Say of a file of data that it is one, and that parts come first; nothing of others."""
+    from ..data.own.kinds import kind_by_ending
+
+    if path.is_file() and kind_by_ending(path.name) is not None:
+        raise FileFormatError(
+            f"{path} is data, and a file of parts, or a folder of such, is wanted here; dovetail train {path} -o "
+            "parts/ trains parts on it"
+        )
 
 
 def refuse_weights(path: Path, instead: str) -> None:

@@ -102,8 +102,8 @@ def warn_of_what_was_not_learned(
         shown = "; ".join(named(ids, data.classes) for ids in idle[:5]) + ("; …" if len(idle) > 5 else "")
         warnings.warn(
             f"{len(idle)} of {len(losses)} specialists learned nothing ({shown}): on validation samples they are no "
-            f"better than an answer that is always the same; try a lower lr (it was {lr:g}), more epochs or less "
-            "sparsity, or look at the data (dovetail data check)",
+            f"better than an answer that is always the same; try more epochs, another lr (it was {lr:g}; 0.001 is "
+            "usual) or less sparsity, or look at the data (dovetail data check)",
             TrainingWarning,
             stacklevel=3,
         )
