@@ -58,6 +58,7 @@ def test_public_names() -> None:
         "Split",
         "Trunk",
         "__version__",
+        "as_part",
         "boolean_task",
         "build_net",
         "clusterability",

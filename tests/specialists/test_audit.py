@@ -84,7 +84,7 @@ def test_an_audit_needs_the_data_of_the_specialists() -> None:
 
 def test_an_audit_takes_nothing_but_settings_from_a_file(tmp_path: Path) -> None:
     team = dt.train_specialists(DATA, "mlp:20", [0, 1], slots=True, epochs=1, progress=False)
-    for extra in ({"folder": str(tmp_path / "victim"), "replace": True}, {"warmup": 3}, {"lr": "1"}):
+    for extra in ({"folder": str(tmp_path / "victim"), "replace": True}, {"warm_start": 3}, {"lr": "1"}):
         provenance = replace(team[0].provenance, training={**team[0].provenance.training, **extra})
         forged = dt.Specialist(team[0].blueprint, (0,), team[0].weights, provenance)
         with pytest.raises(SpecError, match=r"settings of a training|lr must be a number"):
