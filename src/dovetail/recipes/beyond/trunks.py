@@ -88,10 +88,10 @@ _ON_PICTURES: Mapping[str, Mapping[str, Any]] = {
 _FEATURES: dict[Scale, tuple[Features, ...]] = {
     "paper": (
         Features(
-            "CIFAR-10, ResNet-20", "resnet20-cifar10", _CIFAR10, 64, 10, (16, 64), _ON_PICTURES, (8, 9)
+            "CIFAR-10 on ResNet-20", "resnet20-cifar10", _CIFAR10, 64, 10, (16, 64), _ON_PICTURES, (8, 9)
         ),
         Features(
-            "CLINC150, MiniLM-L6",
+            "CLINC150 on MiniLM-L6",
             "all-minilm-l6-v2",
             {"name": "clinc150", "options": {"oos": "unknown"}},
             384,
@@ -106,13 +106,13 @@ _FEATURES: dict[Scale, tuple[Features, ...]] = {
             always_unknown=True,
         ),
         Features(
-            "CIFAR-10, EfficientNet-lite0", "efficientnet-lite0", _CIFAR10, 1280, 10, (16, 64, 256), _ON_PICTURES,
+            "CIFAR-10 on EfficientNet-lite0", "efficientnet-lite0", _CIFAR10, 1280, 10, (16, 64, 256), _ON_PICTURES,
             (8, 9),
         ),
     ),
     "smoke": (
         Features(
-            "digits, a small LeNet",
+            "digits on a small LeNet",
             "small-lenet",
             {"name": "digits", "options": {}},
             16,
