@@ -23,6 +23,7 @@ def golden_units() -> dict[str, Unit]:
     specialists = Condition("smoke", "digits", "shallow").unit
     pair = [[[0], [1]]]
     networks, foreign = _first("mlp"), _first("imagenet")
+    scratch = find_recipe("cifar").units("smoke")[-1]
     heads = next(unit for unit in find_recipe("trunks").units("smoke") if unit.settings["head"] == "slots")
     units = [
         _changed(
@@ -43,6 +44,7 @@ def golden_units() -> dict[str, Unit]:
         _changed(
             heads, seeds=[0], unknown=[0], training={**heads.settings["training"], "epochs": 3},
         ),
+        _changed(scratch, training={**scratch.settings["training"], "epochs": 2}),
     ]  # fmt: skip
     return {unit.work: unit for unit in units}
 

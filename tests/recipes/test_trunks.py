@@ -41,7 +41,7 @@ def made_up(unit: Unit) -> Finished:
 
 
 def test_units_are_all_heads() -> None:
-    check_units(NAME, paper=3 * 5 + 2 * 3 - 2, smoke=6)
+    check_units(NAME, paper=2 * 6 + 3 + 2 * 3, smoke=6)
     units = find_recipe(NAME).units("paper")
     assert {tuple(unit.settings["seeds"]) for unit in units if unit.settings["head"] != "logistic"} == {
         (0, 1, 2, 3, 4)

@@ -26,7 +26,8 @@ _HOMES = {
         "topology": "topology", "polynomials": "dense", "mixtures": "dense", "k": "dense",
         "random-init": "random_init",
     },
-    "beyond": {"modules-meet-clusters": "modules_meet_clusters", "stability": "stability", "trunks": "trunks"},
+    "beyond": {"modules-meet-clusters": "modules_meet_clusters", "stability": "stability", "trunks": "trunks",
+               "cifar": "cifar"},
 }  # fmt: skip
 """The recipes of each paper as they are listed, and their files. Names are unique over all papers."""
 

@@ -1,0 +1,102 @@
+"""Networks from scratch: the work of training specialists, merging them in some ways, and leaving some out."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from ...errors import TrainingWarning
+from ...nets import NetSpec
+from ...specialists import Specialist, train_specialists
+from ...specialists.composite import compose_quietly
+from ...specialists.layouts import slot_net
+from ..cluster.augmentation import turned_shifted_mirrored
+from ..data import DATA_SIZES, load_named
+from ..unit import Row, Settings, plain_numbers
+from ..works import Work, Workload
+
+
+def run(settings: Settings, device: torch.device) -> Row:
+    """Train specialists of all seeds together, and merge those of each seed.
+
+    A generalist is a specialist that is rewarded for all classes: its loss is cross-entropy then.
+
+    Returns
+    -------
+    dict
+        By ``merged``, a method each: for each seed ``accuracy`` over all classes that are rewarded, and ``left_out``,
+        the mean accuracy over the others when each specialist in turn is left out (empty where there is only one).
+        ``alone``: the mean accuracy of specialists on their own classes.
+    """
+    data = load_named(settings["data"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TrainingWarning)  # a generalist sees no classes that are not its own
+        team = train_specialists(
+            data,
+            settings["net"],
+            settings["rewarded"],
+            slots=settings["slots"],
+            sparsity=0.0,
+            seeds=settings["seeds"],
+            augment=turned_shifted_mirrored if settings["augment"] else None,
+            device=device,
+            progress=False,
+            **settings["training"],
+        )
+    inputs = data.train.x[: settings["inputs"]]
+
+    def accuracy(members: Sequence[Specialist], method: Any) -> float:
+        whole = compose_quietly(list(members), method, inputs=None if method == "logits" else inputs)
+        return whole.evaluate(data.test, device=device).rewarded_accuracy
+
+    def left_out(members: Sequence[Specialist], method: Any) -> float | None:
+        rests = [[one for one in members if one is not gone] for gone in members]
+        if len(members) == 1:
+            return None
+        return sum(accuracy(rest, method) for rest in rests) / len(rests)
+
+    by_seed = [list(team.of_seed(seed)) for seed in settings["seeds"]]
+    alone = [[score.rewarded_accuracy for score in team.of_seed(seed).evaluate(data.test, device=device)]
+             for seed in settings["seeds"]]  # fmt: skip
+    return {
+        "alone": plain_numbers(sum(scores) / len(scores) for scores in alone),
+        "merged": {
+            method: {
+                "accuracy": plain_numbers(accuracy(members, method) for members in by_seed),
+                "left_out": plain_numbers(left_out(members, method) for members in by_seed),
+            }
+            for method in settings["methods"]
+        },
+    }
+
+
+def workload(settings: Settings) -> Workload:
+    """Return how much work training is; of merged networks each test sample is seen a few times."""
+    size, training = DATA_SIZES[settings["data"]["name"]], settings["training"]
+    spec = NetSpec.parse(settings["net"])
+    small = slot_net(spec, len(settings["rewarded"][0]), size.outputs) if settings["slots"] else None
+    return Workload(
+        net=str(small or spec),
+        input_shape=size.input_shape,
+        outputs=size.outputs,
+        members=len(settings["seeds"]) * len(settings["rewarded"]),
+        steps=training["epochs"] * math.ceil(size.training / training["batch_size"]),
+        batch_size=training["batch_size"],
+        core_seconds=1.0,
+    )
+
+
+def label(settings: Settings) -> str:
+    """Return which networks these are."""
+    name, rewarded = settings["data"]["name"], settings["rewarded"]
+    if len(rewarded) == 1:
+        return f"{name}, {settings['net']}, generalist"
+    kind = "in slots" if settings["slots"] else "whole"
+    return f"{name}, {settings['net']}, |R| = {len(rewarded[0])}, {kind}"
+
+
+WORK = Work(run, workload, label)
