@@ -40,7 +40,7 @@ KEEPING = 0.1
 STEPS, BATCH, LR = 100, 256, 1e-3
 DRAWS, OF_ITS_OWN = (30, 500), 200
 """Draws of each class that was there, least and most; and of a specialist's own."""
-_ALL_DRAWS, _AT_ONCE = 5000, 32
+_ALL_DRAWS, _AT_ONCE, _ROWS = 5000, 32, 256
 
 
 @dataclass(frozen=True)
@@ -250,10 +250,7 @@ def _taught(
         own = [_own_draws(members[n], lesson) for n in together]
         x = torch.cat([new.x, *(one.reshape(-1, *shape) for one in (drawn.x, *own))])
         population = _population(build, [smalls[n] for n in together], device)
-        with torch.no_grad():
-            said = (
-                torch.stack([_logits(population, place, x) for place in range(len(together))]) / temperature
-            )
+        said = population(x).cpu() / temperature
         # Which of the samples each sees: the new ones, draws of all, and those of its own classes.
         begin, seen, weights = len(new) + len(drawn), [], torch.zeros(len(together), len(x))
         weights[:, : len(new)] = 1 / len(new)
@@ -297,22 +294,15 @@ def _population(build: object, smalls: Sequence[Small], device: torch.device | s
     return population
 
 
-@torch.no_grad()
-def _logits(population: Population, place: int, x: Tensor) -> Tensor:
-    logits: Tensor = population.member(place).cpu().eval()(x)
-    return logits
-
-
 def _claims(population: Population, new: Split, temperature: float) -> list[float]:
     """Return each member's loss on the new class that it claims most, above that of a uniform answer."""
-    found = []
-    ids, counts = new.y.unique(return_inverse=True)
-    for place in range(len(population)):
-        log_p = (_logits(population, place, new.x) / temperature).log_softmax(1)
-        above = -log_p.mean(1) - math.log(log_p.shape[1])
-        sums = torch.zeros(len(ids)).index_add_(0, counts, above)
-        found.append(float((sums / counts.bincount()).max()))
-    return found
+    ids, of = new.y.unique(return_inverse=True)
+    sums = torch.zeros(len(population), len(ids))
+    for x, rows in zip(new.x.split(_ROWS), of.split(_ROWS), strict=True):  # logits of all members take room
+        log_p = (population(x).cpu() / temperature).log_softmax(2)
+        sums.index_add_(1, rows, -log_p.mean(2) - math.log(log_p.shape[2]))
+    claimed: list[float] = (sums / of.bincount()).amax(1).tolist()
+    return claimed
 
 
 def _own_draws(member: Specialist, lesson: _Lesson) -> Tensor:
