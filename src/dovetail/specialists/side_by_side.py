@@ -41,7 +41,10 @@ def has_sizes(net: Net) -> bool:
     >>> has_sizes(NetSpec.parse("mlp:20")), has_sizes(NetSpec.parse("resnet18"))
     (True, False)
     """
-    return isinstance(net, NetSpec) and bool(ARCHITECTURES[net.name].sizes_mean)
+    if not isinstance(net, NetSpec):
+        return False
+    architecture = ARCHITECTURES[net.name]
+    return bool(architecture.sizes_mean) and architecture.most_sizes is None  # one for each layer
 
 
 def go_side_by_side(first: Net, second: Net) -> bool:
