@@ -146,7 +146,7 @@ def train_parts(
     ]
     population.start_from({name: torch.stack([start[name] for start in starts]) for name in shapes})
     introducing = 0 < len(before) < classes
-    rates = [settings.lr * (INTRODUCING if introducing and n in before else 1) for n in range(classes)]
+    rates = [lesson.lr * (INTRODUCING if introducing and n in before else 1) for n in range(classes)]
     weights = lesson.weights / lesson.weights.mean()
     targets = torch.stack([lesson.samples.y.float(), weights.float()], 1)
     work = 3 * min(settings.batch_size, len(weights)) * sum(t.numel() for t in population.params.values())
@@ -155,7 +155,7 @@ def train_parts(
             Split(lesson.samples.x, targets),
             epochs=settings.epochs,
             batch_size=settings.batch_size,
-            optimizer=Adam(lr=rates, weight_decay=settings.weight_decay),
+            optimizer=Adam(lr=rates, weight_decay=lesson.weight_decay),
             optimizer_state=adam,
             objective=partial(_weighted_max_entropy, temperature=blueprint.temperature),
             per_member={"rewarded": one_hot_sets([(number,) for number in range(classes)], classes)},
