@@ -102,7 +102,10 @@ def test_a_condition_that_names_the_papers_values_is_the_papers() -> None:
     assert named.unit == Condition("paper", "mnist", "shallow").unit
 
 
-NOT_THE_PAPERS = ("weight_decay", "balanced", "augment", "sample_weights")
+NOT_THE_PAPERS = (
+    "weight_decay", "balanced", "augment", "sample_weights", "momentum", "nesterov", "schedule", "warmup",
+    "label_smoothing", "clip_gradient", "autocast",
+)  # fmt: skip
 
 
 def test_training_settings_are_complete() -> None:
@@ -114,6 +117,7 @@ def test_training_settings_are_complete() -> None:
                 filled_in = settled(TrainingSettings(**train)).model_dump()
                 # What no paper has is left out, and off.
                 assert not any(filled_in.pop(name) for name in NOT_THE_PAPERS)
+                assert filled_in.pop("optimizer") == "adam"
                 # Without rounds there is no other Adam and no other epoch; the work says so itself.
                 assert filled_in.keys() == train.keys() | (set() if train["sparsity"] else {"keep", "adam"})
                 assert filled_in["sparsity"] == train["sparsity"]
