@@ -23,14 +23,15 @@ from .recipes.recipe import check_scale
 from .sculpting import Hierarchy, Sculpture, open_sculpture
 from .sculpting.modules.hierarchy_json import SCHEMA as HIERARCHY_SCHEMA
 from .sculpting.sculpture import SCHEMA as SCULPTURE_SCHEMA
-from .specialists import Composite, Part, Specialist, Sums, open_file
+from .specialists import Composite, Part, Specialist, Sums
 from .specialists.closed_form.manifest import SCHEMA as SUMS_SCHEMA
+from .specialists.files import open_part
 from .specialists.manifest import SCHEMA as PART_SCHEMA
 
 Saved = Specialist | Composite | Sums | Sculpture | Hierarchy | SavedAudit | Run
 """Whatever a file or folder of ours may hold."""
-Kind = Literal["part", "sculpture", "hierarchy", "audit", "run"]
-"""A part is a specialist, a composite or sums, a hierarchy the modules of a network as JSON."""
+Kind = Literal["part", "sums", "sculpture", "hierarchy", "audit", "run"]
+"""A part is a specialist or composite, a hierarchy the modules of a network as JSON."""
 Wanted = TypeVar("Wanted")
 
 _HIERARCHY_STARTS, _AUDIT_STARTS = 200, 100_000
@@ -103,8 +104,8 @@ def open_saved(
     path = Path(path)
     found: Saved
     match kind_of(path):
-        case "part":
-            found = open_file(path, build=build, trust=trust)
+        case "part" | "sums":
+            found = open_part(path, build=build, trust=trust)
         case "sculpture":
             found = open_sculpture(path)
         case "hierarchy":
@@ -143,7 +144,7 @@ def kind_of(path: Path) -> Kind | None:
             schema = read_header(path).get("schema")
             kinds: dict[object, Kind] = {
                 PART_SCHEMA: "part",
-                SUMS_SCHEMA: "part",
+                SUMS_SCHEMA: "sums",
                 SCULPTURE_SCHEMA: "sculpture",
             }
             return kinds.get(schema)
