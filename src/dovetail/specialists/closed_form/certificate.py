@@ -94,8 +94,8 @@ class Certificate(BaseModel, Result):
     def check(self, part: Sums, data: Dataset | None = None) -> bool:
         """Return whether a part is what this was computed of, by computing it again.
 
-        Sums are the same on every machine and are compared with what is written here; solutions may differ in their last
-        bits from one machine to another, so those are compared with each other, on this one.
+        Sums are the same on every machine and are compared with what is written here. Solutions may differ in their
+        last bits from one machine to another, so they are compared with each other, on this one.
 
         Parameters
         ----------
