@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -333,6 +334,30 @@ class Sums(Part):
         {'3': 112}
         """
         return self - sums_of_split(self.blueprint, samples, keep="samples")
+
+    def rename(self, names: Mapping[str, str]) -> Self:
+        """Return the same sums with other names for some classes, so that they are joined with others of that name.
+
+        Parameters
+        ----------
+        names : mapping of str to str
+            The new name of each class that is to have one.
+
+        Examples
+        --------
+        >>> import dovetail as dt
+        >>> three = dt.sums(dt.load("digits"), [3], features=20)[0]
+        >>> three.rename({"3": "three"}).known
+        ('three',)
+        """
+        for old in names:
+            class_id(old, self.classes)  # refuses what is not there
+        classes = tuple(names.get(name, name) for name in self.classes)
+        if len(set(classes)) < len(classes) or not all(isinstance(name, str) and name for name in classes):
+            raise SpecError(f"each class needs a name of its own; got {dict(names)!r:.80}")
+        blueprint = replace(self.blueprint, classes=classes)
+        contents = {names.get(name, name): content for name, content in self._held.contents.items()}
+        return type(self)(blueprint, contents, tuning=self._given_tuning, threshold=self.threshold)
 
     def with_moments(self) -> Self:
         """Return the same sums with nothing of its samples but their moments, so that its file holds no sample."""
