@@ -29,6 +29,7 @@ format: $(VENV)/.ready
 bench: $(VENV)/.ready
 	$(BIN)/python bench/population.py
 	$(BIN)/python bench/specialists.py
+	$(BIN)/python bench/sums.py
 	$(BIN)/python bench/sculpt.py
 	$(BIN)/python bench/cluster.py
 	$(BIN)/python bench/trunks.py

@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 import dovetail as dt
 from dovetail.cli import app
+from dovetail.data.preparation import Features
 from dovetail.errors import DovetailError
 from dovetail.specialists import Certificate
 from dovetail.specialists.closed_form.settings import SumsSettings
@@ -112,3 +113,22 @@ def test_one_part_for_several_classes(tmp_path: Path) -> None:
     pair, five = (dt.open(file, dt.Sums) for file in sorted((tmp_path / "some").iterdir()))
     assert (pair.known, five.known) == (("3", "8"), ("5",))
     assert str(pair.blueprint.basis) == "linear"
+
+
+def test_features_of_a_trunk_are_not_scaled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "own_trunk.py").write_text(
+        "import torch\n\n"
+        "def net():\n"
+        "    torch.manual_seed(0)\n"
+        "    return torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(64, 12), torch.nn.ReLU(),\n"
+        "                               torch.nn.Linear(12, 10))\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("DOVETAIL_CACHE", str(tmp_path / "cache"))
+    run("sums", "digits", "--trunk", "own_trunk:net", "--features", "100", "-o", tmp_path / "parts")
+    run("compose", tmp_path / "parts", "-o", tmp_path / "whole.safetensors")
+    part = dt.open(tmp_path / "whole.safetensors", dt.Sums)
+    assert isinstance(part.preparation, Features)
+    assert (part.preparation.shift, part.preparation.scale) == ((0.0,), (1.0,))
+    found = run("predict", tmp_path / "whole.safetensors", "digits", "--trunk", "own_trunk:net", "--json")
+    assert len(json.loads(found)["answers"]) == 360

@@ -23,14 +23,15 @@ from .recipes.recipe import check_scale
 from .sculpting import Hierarchy, Sculpture, open_sculpture
 from .sculpting.modules.hierarchy_json import SCHEMA as HIERARCHY_SCHEMA
 from .sculpting.sculpture import SCHEMA as SCULPTURE_SCHEMA
-from .specialists import Composite, Part, Specialist, Sums, open_file
+from .specialists import Composite, Part, Specialist, Sums
 from .specialists.closed_form.manifest import SCHEMA as SUMS_SCHEMA
+from .specialists.files import open_part
 from .specialists.manifest import READ as PART_SCHEMAS
 
 Saved = Specialist | Composite | Sums | Sculpture | Hierarchy | SavedAudit | Run
 """Whatever a file or folder of ours may hold."""
-Kind = Literal["part", "sculpture", "hierarchy", "audit", "run"]
-"""A part is a specialist, a composite or sums, a hierarchy the modules of a network as JSON."""
+Kind = Literal["part", "sums", "sculpture", "hierarchy", "audit", "run"]
+"""A part is a specialist or composite, a hierarchy the modules of a network as JSON."""
 Wanted = TypeVar("Wanted")
 
 _HIERARCHY_STARTS, _AUDIT_STARTS = 200, 100_000
@@ -103,8 +104,8 @@ def open_saved(
     path = Path(path)
     found: Saved
     match kind_of(path):
-        case "part":
-            found = open_file(path, build=build, trust=trust)
+        case "part" | "sums":
+            found = open_part(path, build=build, trust=trust)
         case "sculpture":
             found = open_sculpture(path)
         case "hierarchy":
@@ -141,9 +142,9 @@ def kind_of(path: Path) -> Kind | None:
             return "run" if (path / CONFIG).is_file() else "audit" if (path / AUDIT).is_file() else None
         if path.suffix == ".safetensors" or is_safetensors(path):
             schema = read_header(path).get("schema")
-            if schema in (*PART_SCHEMAS, SUMS_SCHEMA):
+            if schema in PART_SCHEMAS:
                 return "part"
-            return "sculpture" if schema == SCULPTURE_SCHEMA else None
+            return "sums" if schema == SUMS_SCHEMA else "sculpture" if schema == SCULPTURE_SCHEMA else None
         with path.open(encoding="utf-8") as file:
             start = file.read(_HIERARCHY_STARTS)
             if _family(HIERARCHY_SCHEMA) in start:

@@ -15,9 +15,11 @@ from dovetail.cluster.saved_audit import read_audit
 from dovetail.engine.results_file import read_results
 from dovetail.engine.run_folder import read_config
 from dovetail.sculpting import Hierarchy, open_sculpture
-from dovetail.specialists import open_file
+from dovetail.specialists import Certificate, open_file
 
 RELEASED = Path(__file__).with_name("released")
+SUMS_DIGEST = "1f31b7a3fef0a6744ab9233c61bc4f67"
+SUMS_OUTPUTS = [0.0, 0.0, 0.0, 8.3225, 0.0, 0.0, 0.0, 0.0, 10.7261, 0.0]
 RAMP = torch.linspace(0, 10, 64).reshape(1, 1, 8, 8)
 
 
@@ -40,6 +42,18 @@ def test_specialists_and_composites(file: str, rewarded: tuple[int, ...], output
     part = open_file(RELEASED / file)
     assert part.rewarded == rewarded
     assert part.module()(RAMP)[0].tolist() == pytest.approx(outputs, abs=1e-4)
+
+
+def test_sums_and_a_certificate() -> None:
+    part = dt.open(RELEASED / "sums.safetensors", dt.Sums)
+    assert part.counts == {"3": 117, "8": 111}
+    assert [type(content).__name__ for content in part.contents.values()] == ["Samples", "Moments"]
+    assert part.sums_digest == SUMS_DIGEST
+    assert part(RAMP)[0].tolist() == pytest.approx(SUMS_OUTPUTS, abs=1e-4)
+    found = Certificate.open(RELEASED / "certificate.json")
+    assert found.holds
+    assert (found.dropped, found.kept) == (("8",), ("3",))
+    assert found.check(part.without("8"))
 
 
 def test_sculpted_networks_and_modules() -> None:

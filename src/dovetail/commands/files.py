@@ -71,12 +71,12 @@ def open_parts(paths: Iterable[Path]) -> list[Specialist | Composite | Sums]:
     FileFormatError
         That says what a file is, where it is something else.
     """
-    from ..specialists import open_file
+    from ..specialists.files import open_part
 
     parts: list[Specialist | Composite | Sums] = []
     for path in files_in(paths):
         try:
-            parts.append(open_file(path))
+            parts.append(open_part(path))
         except FileFormatError:
             _refuse_data(path)
             refuse_weights(path, "parts come from dovetail train and dovetail sums")

@@ -144,8 +144,10 @@ def open_source(path: str | Path) -> Source:
 
 def _file(path: Path) -> Source:
     kind = kind_of(path)
-    if kind is not None:
+    if kind in _READERS:
         return _READERS[kind][1](path, [path])
+    if kind == "sums":
+        raise DovetailError(f"{path} holds sums, of which there is no report; dovetail inspect shows them")
     if path.suffix == ".safetensors":
         raise DovetailError(
             f"{path} holds weights, and nothing that says of what; look into them with dovetail audit or dovetail "

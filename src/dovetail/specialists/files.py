@@ -42,10 +42,10 @@ from .threshold import BY_CARDS
 Read = TypeVar("Read")
 
 
-def open_file(
+def open_part(
     path: str | Path, *, build: Build | None = None, trust: Collection[str] = ()
 ) -> Specialist | Composite | Sums:
-    """Read a specialist, a composite or sums from its file, as `dovetail.open` does.
+    """Read a part of any kind from its file, as `dovetail.open` does.
 
     Parameters
     ----------
@@ -64,12 +64,33 @@ def open_file(
     Examples
     --------
     >>> import tempfile, dovetail as dt
+    >>> three = dt.sums(dt.load("digits"), [3], features=20)[0]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     open_part(three.save(f"{folder}/three.safetensors")) == three
+    True
+    """
+    return _explained(Path(path), partial(_read, build=build, trust=(*trust, *TRUSTED)))
+
+
+def open_file(
+    path: str | Path, *, build: Build | None = None, trust: Collection[str] = ()
+) -> Specialist | Composite:
+    """Read a specialist or composite from its file; as `open_part`, but for sums, which are refused.
+
+    Examples
+    --------
+    >>> import tempfile, dovetail as dt
     >>> (three,) = dt.train_specialists(dt.load("digits"), "mlp:16", [3], epochs=1, progress=False)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     dt.open(three.save(f"{folder}/three.safetensors")) == three
     True
     """
-    return _explained(Path(path), partial(_read, build=build, trust=(*trust, *TRUSTED)))
+    part = open_part(path, build=build, trust=trust)
+    if isinstance(part, Sums):
+        raise FileFormatError(
+            f"{path} holds sums, which are not trained and have no weights to look into; dovetail.open reads them"
+        )
+    return part
 
 
 def read_file_manifest(path: str | Path) -> Manifest:

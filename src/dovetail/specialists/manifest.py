@@ -163,6 +163,8 @@ def read_manifest(text: str, build: Build | None = None, trust: Collection[str] 
             "it is a sculpted network, no specialist or composite; dovetail.sculpting.open_sculpture reads it, "
             "dovetail inspect shows it"
         )
+    if str(schema).startswith("dovetail.sums/"):
+        raise FileFormatError("it holds sums, no specialist or composite; dovetail.open reads it")
     refuse_newer(content, SCHEMA)
     if schema not in READ:
         raise FileFormatError(f"its schema is {schema!r:.40}, not {SCHEMA!r}")

@@ -112,7 +112,7 @@ class DataCache:
         DataError
             When none is on this machine, or none that fits.
         """
-        blueprint, name = part.blueprint, part.specialists[0].provenance.data
+        blueprint, name = part.specialists[0].blueprint, part.specialists[0].provenance.data
         own = blueprint.preparation is not None
         refused = ""
         for text in self._places(name) if own else self._given:

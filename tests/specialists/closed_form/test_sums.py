@@ -164,6 +164,19 @@ def test_lists_of_classes_are_joined_by_name() -> None:
     assert set(both.predict(everyone.test.x)) <= set(both.classes)
 
 
+def test_renamed_classes_meet_those_of_that_name() -> None:
+    ours = added(team_of(DATA))
+    theirs = ours.rename({"cat": "Katze", "ant": "Ameise"})
+    assert theirs.classes == ("Ameise", "bee", "Katze", "dog", "eel")
+    assert torch.equal(theirs.weights, ours.weights[:, [0, 1, 2, 3, 4]])
+    assert added([ours, theirs.rename({"Katze": "cat", "Ameise": "ant"})]) == added([ours, ours])
+    assert added([ours, theirs]).counts["bee"] == 24
+    with pytest.raises(SpecError, match="each class needs a name of its own"):
+        ours.rename({"cat": "dog"})
+    with pytest.raises(SpecError, match="unknown class 'yak'"):
+        ours.rename({"yak": "cow"})
+
+
 def test_it_answers_as_other_parts_do() -> None:
     part = added(team_of(DATA)).tuned(DATA.val)
     three = part.without("ant", "eel").with_threshold(DATA.val, "10%")

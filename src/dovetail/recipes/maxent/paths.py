@@ -51,7 +51,7 @@ def relative_losses(ends: Sequence[Ends], split: Split, *, points: int, device: 
             name: torch.cat([_mixed(a[name], b[name], ours, theirs) for a, b in states])
             for name in states[0][0]
         }
-        blueprint = some[0][0].blueprint
+        blueprint = some[0][0].specialists[0].blueprint
         population = Population(blueprint.builder, [0] * (2 * points * len(some)), device=device).start_from(
             mixed
         )

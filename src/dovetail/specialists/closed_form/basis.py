@@ -149,8 +149,8 @@ def directions(features: int, width: int, seed: int) -> Tensor:
     Examples
     --------
     >>> drawn = directions(1000, 50, seed=0)
-    >>> bool((drawn == drawn.round()).all()), round(float(drawn.mean())), 205 < float(drawn.std()) < 214
-    (True, 0, True)
+    >>> bool((drawn == drawn.round()).all()), abs(float(drawn.mean())) < 4, 205 < float(drawn.std()) < 214
+    (True, True, True)
     """
     raw = np.random.PCG64(seed).random_raw(features * width)
     bytes_of = raw.view(np.uint8).reshape(-1, _BYTES)

@@ -46,6 +46,8 @@ class Certificate(BaseModel, Result):
         Hashes of the sums with the classes, of those from which they were subtracted, and of what is left, added up.
     fresh : str or None
         Hash of the sums of the samples of the data without the classes, where there is data.
+    ridge, temperature : float
+        What the sums are solved with.
     solution, fresh_solution : str
         Hashes of the solution of what is left, after subtracting and from the start.
     data : str
@@ -75,6 +77,8 @@ class Certificate(BaseModel, Result):
     subtracted: Hash
     added: Hash
     fresh: Hash | None = None
+    ridge: float
+    temperature: float
     solution: Hash
     fresh_solution: Hash
     data: Text = ""
@@ -90,6 +94,9 @@ class Certificate(BaseModel, Result):
     def check(self, part: Sums, data: Dataset | None = None) -> bool:
         """Return whether a part is what this was computed of, by computing it again.
 
+        Sums are the same on every machine and are compared with what is written here. Solutions may differ in their
+        last bits from one machine to another, so they are compared with each other, on this one.
+
         Parameters
         ----------
         part : Sums
@@ -97,13 +104,18 @@ class Certificate(BaseModel, Result):
         data : Dataset, optional
             The data, to make its sums from the start once more.
         """
-        if tuple(part.known) != self.kept or part.blueprint.basis.digest != self.basis:
+        same = (
+            set(part.known) == set(self.kept)
+            and part.blueprint.basis.digest == self.basis
+            and (part.tuning.ridge, part.temperature) == (self.ridge, self.temperature)
+        )
+        if not (self.holds and same):
             return False
-        again = Sums(part.blueprint, dict(part.contents), tuning=part.tuning)
-        same = again.sums_digest == self.subtracted and again.solution_digest == self.solution
-        if data is None:
-            return self.holds and same
-        return self.holds and same and _fresh(part, data).sums_digest == self.subtracted
+        again = Sums(part.blueprint, part.contents, tuning=part.tuning)
+        made = [again] if data is None else [again, _fresh(part, data)]
+        return all(
+            one.sums_digest == self.subtracted and one.solution_digest == part.solution_digest for one in made
+        )
 
     def to_dict(self) -> dict[str, object]:
         """Return it as plain values, ready for JSON."""
@@ -192,6 +204,8 @@ def certify(whole: Sums, classes: Sequence[ClassName], data: Dataset | None = No
         subtracted=left.sums_digest,
         added=again.sums_digest,
         fresh=None if fresh is None else fresh.sums_digest,
+        ridge=left.tuning.ridge,
+        temperature=left.temperature,
         solution=left.solution_digest,
         fresh_solution=(fresh or again).solution_digest,
         data="" if data is None else f"{data.name} ({data.fingerprint})",

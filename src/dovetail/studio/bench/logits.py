@@ -166,7 +166,7 @@ class Outputs:
             for rows, factor in zip(hidden, factors, strict=True):
                 total.add_(rows.up_to(stop)[start:], alpha=factor)
             logits: Tensor = rest(total)
-            return logits / part.blueprint.temperature
+            return logits / part.specialists[0].blueprint.temperature
 
         return forward
 
