@@ -37,15 +37,16 @@ def in_threads(work: Callable[[int], Result], count: int) -> Generator[Result]:
 
 
 def map_in_turn(work: Callable[[int], Result], count: int) -> Generator[Result]:
-    """Yield what work gives for 0 to count - 1, one after the other, each with all threads.
+    """Yield what work gives for 0 to count - 1, one after the other: for work that needs much memory.
 
     Examples
     --------
     >>> list(map_in_turn(lambda number: number**2, 4))
     [0, 1, 4, 9]
     """
-    for number in range(count):
-        yield work(number)
+    with one_blas_thread():
+        for number in range(count):
+            yield work(number)
 
 
 @contextmanager

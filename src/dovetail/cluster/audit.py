@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import closing, nullcontext
+from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -142,10 +142,10 @@ def clusterability(
     cutter: SpectralCutter | LeidenCutter = (
         SpectralCutter(scaled, k, settings.starts) if method == "spectral" else LeidenCutter(scaled, k)
     )
-    # Large graphs are cut one after the other, with all threads: there is no room for several copies at once.
+    # Large graphs are cut one after the other: there is no room for several copies at once.
     large = sum(block.weights.size for block in scaled.blocks) > _LARGE
     side_by_side = map_in_turn if large else in_threads
-    with nullcontext() if large else one_blas_thread():
+    with one_blas_thread():
         first = cutter.cut([block.weights for block in scaled.blocks], (seed, 0))
 
     def again(number: int) -> tuple[float, Indices]:

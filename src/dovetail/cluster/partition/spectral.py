@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...graph.graph import Floats, Indices, NetworkGraph
+from ...threads import one_blas_thread
 from ..checks import whole_number
 from .kmeans import kmeans
 from .ncut import Graph, ncut_of_blocks, read_adjacency, unit_scale
@@ -58,7 +59,8 @@ def spectral_clusters(graph: Graph, k: int = 12, *, seed: int = 0, starts: int =
     seed = whole_number("seed", seed, least=0)
     if isinstance(graph, NetworkGraph):
         scaled = unit_scale(graph)
-        spectrum = Spectra(scaled).of([block.weights for block in scaled.blocks], k)
+        with one_blas_thread():
+            spectrum = Spectra(scaled).of([block.weights for block in scaled.blocks], k)
     else:
         spectrum = spectrum_of_adjacency(read_adjacency(graph), k)
     return clusters_of(spectrum, k, starts, np.random.default_rng(seed))

@@ -32,6 +32,9 @@ _DENSE = 300
 _TOLERANCES = {4: 1e-5, 8: 1e-8}
 """Of vectors, for numbers of this many bytes; those of eigenvalues are the squares of these."""
 
+_MOST_STEPS = 20_000
+"""Products with the matrix after which an iterative solver starts again with more vectors, or gives up."""
+
 _FAR = 3.0
 """How far known vectors are moved down, from 1 to -2. All others are above -1."""
 
@@ -211,8 +214,18 @@ def spectrum_of_blocks(
     )
     if len(values) and values.min() < np.finfo(precision).eps * 1e3:
         return None
+    if (
+        precision == np.float32
+    ):  # what rounding has added up to in the iteration is not in the vectors' own quotients
+        values = np.array([_quotient(apply, vector) for vector in vectors.T])
     whole = np.concatenate([known, vectors], axis=1) * root[:, None]
     return Spectrum(np.concatenate([np.zeros(known.shape[1]), 1 - values]), whole, component)
+
+
+def _quotient(apply: Callable[[Floats], Floats], vector: Floats) -> float:
+    """Return the eigenvalue that a vector stands for, added up in double precision."""
+    own = vector.astype(np.float64)
+    return float(own @ apply(vector).astype(np.float64) / (own @ own))
 
 
 def check_k(k: int, nodes: int) -> None:
@@ -275,6 +288,7 @@ def _lanczos(
                 v0=start,
                 ncv=min(size, basis),
                 tol=_TOLERANCES[precision.itemsize],
+                maxiter=_MOST_STEPS // basis,
             )
             return values[::-1], vectors[:, ::-1]
         except ArpackError:
