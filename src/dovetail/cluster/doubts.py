@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ..graph.graph import Floats, Indices, NetworkGraph
 from .depth import Depth
+from .null import ENOUGH
 from .partition.ncut import weights_of_clusters
 from .partition.operator import component_of
 
@@ -148,12 +149,12 @@ def depth_doubts(depth: Depth) -> list[str]:
     Examples
     --------
     >>> depth_doubts(Depth(1.0, 0.0, np.zeros(3)))[0]
-    'the clusters are bands of depth: which layer a unit is in tells 100% of what its cluster tells, ...
+    'the clusters are bands of depth: which layer a unit is in tells 100% of what its cluster tells; ...
     """
     if not depth.bands:
         return []
     more = ""
-    if len(depth.copies):
+    if len(depth.copies) >= ENOUGH:
         found = "no more" if depth.p_value > 0.05 else "more"
         more = f", and within layers they hold together {found} than those of shuffled copies (p = {depth.p_value:.3g})"
     return [

@@ -184,7 +184,7 @@ def _allowed(block: Block, live: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return np.asarray(allowed)
 
 
-_ENOUGH = 19
+ENOUGH = 19
 """Shuffled copies with which a network that beats them all has a p-value of 5 %."""
 
 
@@ -236,7 +236,7 @@ def _meaning(null: Null) -> str:
     if null.p_value <= 0.05:
         return "more than its weights would be by chance (p at most 0.05)."
     if null.wins == len(null.copies):
-        return f"too few copies to tell, {_ENOUGH} at least are needed."
+        return f"too few copies to tell, {ENOUGH} at least are needed."
     if null.z_score > 2:
         return "less than its weights would be by chance (z above 2)."
     return "no more than chance would give (p above 0.05)."
