@@ -232,7 +232,8 @@ def check_k(k: int, nodes: int) -> None:
     """Refuse a number of clusters that a graph cannot have."""
     if nodes == 0:
         raise SpecError(
-            "the graph has no connections, so it has no clusters; a network with one convolution has some only with "
+            "the graph has no connections, so it has no clusters; of a part of a network, name layers that read one "
+            "another too (in a transformer, the residual stream); a network with one convolution has some only with "
             "convention='mlp'"
         )
     if k >= nodes:
