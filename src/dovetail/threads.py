@@ -36,6 +36,19 @@ def in_threads(work: Callable[[int], Result], count: int) -> Generator[Result]:
         yield from pool.map(work, range(count))
 
 
+def map_in_turn(work: Callable[[int], Result], count: int) -> Generator[Result]:
+    """Yield what work gives for 0 to count - 1, one after the other: for work that needs much memory.
+
+    Examples
+    --------
+    >>> list(map_in_turn(lambda number: number**2, 4))
+    [0, 1, 4, 9]
+    """
+    with one_blas_thread():
+        for number in range(count):
+            yield work(number)
+
+
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
     """Let numpy and scipy compute on one thread inside of the ``with``: products here are too small to be shared out.

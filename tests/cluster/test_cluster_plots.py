@@ -39,7 +39,8 @@ def found(k: int = 3, shuffles: int = 20, layers: int = 3, columns: int | None =
     return Clusterability(
         graph=graph, k=k, ncut=1.5, null=rng.normal(2, 0.1, shuffles), labels=labels,
         negligible=np.zeros(0, dtype=np.int64), components=1, eigenvalues=np.zeros(k), embedding=embedding,
-        stability=Stability(np.zeros(0), 1.0), depth=Depth(0.2, 0.1, np.zeros(shuffles)), warnings=(), shuffle="layer", method="spectral", seed=0,
+        stability=Stability(np.zeros(0), 1.0), depth=Depth(0.2, 0.1, np.zeros(shuffles)), warnings=(),
+        shuffle="layer", method="spectral", seed=0,
     )  # fmt: skip
 
 

@@ -21,7 +21,7 @@ from ..io.fields import nan_to_null
 from ..markup import matrix_html, text_html
 from ..population.progress import ProgressBar
 from ..result import Result
-from ..threads import in_threads, one_blas_thread
+from ..threads import in_threads, map_in_turn, one_blas_thread
 from .depth import Depth, WithinLayers, depth_share
 from .doubts import depth_doubts, doubts, named_units, negligible_units, without_units
 from .null import Null, Shuffles, verdict
@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SCHEMA = "dovetail.clusterability/1"
+
+_LARGE = 20_000_000
+"""Weights of a graph, those that are 0 counted, from which on its copies are made one by one."""
 
 Network: TypeAlias = nn.Module | Mapping[str, Tensor] | Sequence[ArrayLike | Tensor] | NetworkGraph
 
@@ -139,6 +142,9 @@ def clusterability(
     cutter: SpectralCutter | LeidenCutter = (
         SpectralCutter(scaled, k, settings.starts) if method == "spectral" else LeidenCutter(scaled, k)
     )
+    # Large graphs are cut one after the other: there is no room for several copies at once.
+    large = sum(block.weights.size for block in scaled.blocks) > _LARGE
+    side_by_side = map_in_turn if large else in_threads
     with one_blas_thread():
         first = cutter.cut([block.weights for block in scaled.blocks], (seed, 0))
 
@@ -156,8 +162,8 @@ def clusterability(
     with ProgressBar("shuffled copies", shuffles, show=progress, unit="copies") as bar:
         if on_null is not None:
             on_null(Null(first.ncut, null[:0]))
-        others = list(in_threads(again, settings.stability))
-        with closing(in_threads(copy, shuffles)) as ncuts:
+        others = list(side_by_side(again, settings.stability))
+        with closing(side_by_side(copy, shuffles)) as ncuts:
             for number, found in enumerate(ncuts):
                 null[number], gains[number] = found
                 bar.advance(1)

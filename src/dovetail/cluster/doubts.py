@@ -6,11 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
-from ..graph.graph import Indices, NetworkGraph
+from ..graph.graph import Floats, Indices, NetworkGraph
 from .depth import Depth
-from .partition.spectrum import components_of
+from .null import ENOUGH
+from .partition.ncut import weights_of_clusters
+from .partition.operator import component_of
 
 _NEGLIGIBLE = 1e-5
 """Units with less than this share of the weight that units of their layer usually have do nothing."""
@@ -47,10 +48,7 @@ def negligible_units(graph: NetworkGraph) -> NDArray[np.bool_]:
     >>> negligible_units(dt.network_graph([weights])).nonzero()[0].tolist()
     [5]
     """
-    degrees = np.zeros(len(graph))
-    for block in graph.blocks:  # their sums take a fraction of the time that the graph's matrix does
-        np.add.at(degrees, block.outputs, block.weights.sum(1))
-        np.add.at(degrees, block.inputs, block.weights.sum(0))
+    degrees = _degrees(graph, np.ones(len(graph)))
     usual = np.zeros(len(graph.groups))
     for number in range(len(graph.groups)):
         here = degrees[graph.group_of == number]
@@ -60,9 +58,18 @@ def negligible_units(graph: NetworkGraph) -> NDArray[np.bool_]:
     count = 0
     while gone.sum() > count:
         count = int(gone.sum())
-        left = np.asarray(graph.adjacency @ (~gone).astype(np.float64))
+        left = _degrees(graph, (~gone).astype(np.float64))
         gone |= (degrees > 0) & (left < least)
     return gone
+
+
+def _degrees(graph: NetworkGraph, counted: Floats) -> Floats:
+    """Return the weight at each node of its connections with nodes that are counted, block by block."""
+    degrees = np.zeros(len(graph))
+    for block in graph.blocks:  # their sums take a fraction of the time that the graph's matrix does
+        degrees[block.outputs] += block.weights @ counted[block.inputs]
+        degrees[block.inputs] += counted[block.outputs] @ block.weights
+    return degrees
 
 
 def without_units(graph: NetworkGraph, gone: NDArray[np.bool_]) -> NetworkGraph:
@@ -113,9 +120,9 @@ def doubts(graph: NetworkGraph, labels: Indices, component: Indices, k: int) -> 
             f"the graph falls into {len(sizes)} components that are not connected ({shown}{more} nodes): cuts between "
             "them cost nothing, so a low n-cut need not mean clusters in the rest"
         )
-    adjacency = graph.adjacency
-    found += _threads(adjacency, len(sizes))
-    found += _faint(adjacency)
+    degrees = _degrees(graph, np.ones(len(graph)))
+    found += _threads(graph, degrees, len(sizes))
+    found += _faint(degrees)
     clusters = len(np.unique(labels[labels >= 0]))
     if clusters < k:
         found.append(
@@ -123,8 +130,7 @@ def doubts(graph: NetworkGraph, labels: Indices, component: Indices, k: int) -> 
             "same; ask for fewer clusters, or leave those nodes out"
         )
     member = (labels[:, None] == np.arange(k)).astype(np.float64)
-    volume = member.T @ adjacency.sum(1)
-    inside = np.einsum("nk,nk->k", member, adjacency @ member)
+    inside, volume = weights_of_clusters(graph.blocks, [block.weights for block in graph.blocks], labels, k)
     for cluster in np.flatnonzero(volume > 0):
         leaving = 1 - inside[cluster] / volume[cluster]
         share = volume[cluster] / volume.sum()
@@ -143,12 +149,12 @@ def depth_doubts(depth: Depth) -> list[str]:
     Examples
     --------
     >>> depth_doubts(Depth(1.0, 0.0, np.zeros(3)))[0]
-    'the clusters are bands of depth: which layer a unit is in tells 100% of what its cluster tells, ...
+    'the clusters are bands of depth: which layer a unit is in tells 100% of what its cluster tells; ...
     """
     if not depth.bands:
         return []
     more = ""
-    if len(depth.copies):
+    if len(depth.copies) >= ENOUGH:
         found = "no more" if depth.p_value > 0.05 else "more"
         more = f", and within layers they hold together {found} than those of shuffled copies (p = {depth.p_value:.3g})"
     return [
@@ -157,16 +163,18 @@ def depth_doubts(depth: Depth) -> list[str]:
     ]
 
 
-def _threads(adjacency: sparse.csr_array, components: int) -> list[str]:
+def _threads(graph: NetworkGraph, degrees: Floats, components: int) -> list[str]:
     """Return a doubt if the graph hangs together only by connections that are next to nothing."""
-    degrees = np.asarray(adjacency.sum(1))
-    entries = sparse.coo_array(adjacency)
-    smaller = np.minimum(degrees[entries.coords[0]], degrees[entries.coords[1]])
-    kept = entries.data >= _THREAD * smaller
-    pulled = sparse.coo_array(
-        (entries.data[kept], tuple(at[kept] for at in entries.coords)), shape=entries.shape
-    )
-    count = components_of(sparse.csr_array(pulled))[0]
+    kept, thin = [], False
+    for block in graph.blocks:
+        least = _THREAD * np.minimum(degrees[block.outputs][:, None], degrees[block.inputs])
+        thread = (block.weights > 0) & (block.weights < least)
+        if thread.any():
+            thin = True
+            kept.append(np.where(thread, 0, block.weights))
+        else:
+            kept.append(block.weights)
+    count = int(component_of(graph, kept).max(initial=-1)) + 1 if thin else components
     if count <= components:
         return []
     return [
@@ -175,9 +183,8 @@ def _threads(adjacency: sparse.csr_array, components: int) -> list[str]:
     ]
 
 
-def _faint(adjacency: sparse.csr_array) -> list[str]:
+def _faint(degrees: Floats) -> list[str]:
     """Return a doubt if some units are dead but for weights that decay has not quite brought to 0."""
-    degrees = np.asarray(adjacency.sum(1))
     connected = degrees[degrees > 0]
     count = int((connected < _FAINT * np.median(connected)).sum()) if len(connected) else 0
     if not count:

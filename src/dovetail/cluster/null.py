@@ -108,11 +108,11 @@ class Shuffles:
             live[block.outputs] |= (block.weights > 0).any(1)
             live[block.inputs] |= (block.weights > 0).any(0)
         self._shapes = [block.weights.shape for block in graph.blocks]
-        self._values = [block.weights[block.weights != 0] for block in graph.blocks]
+        self._values = [_nonzero(block.weights) for block in graph.blocks]
         if how == "layer":
-            self._places = [np.flatnonzero(_allowed(block, live)) for block in graph.blocks]
+            self._places = [_places(_allowed(block, live)) for block in graph.blocks]
         else:
-            self._places = [np.flatnonzero(block.weights) for block in graph.blocks]
+            self._places = [_places(block.weights != 0) for block in graph.blocks]
         self._tied: list[tuple[int, bool] | None] = [None] * len(graph.blocks)
         by_name = {block.name: number for number, block in enumerate(graph.blocks) if block.tied_to is None}
         for number, block in enumerate(graph.blocks):
@@ -123,32 +123,47 @@ class Shuffles:
         """Let a block follow another with the same weights, if they may go to the same places in both."""
         own, other = blocks[number].weights, blocks[first].weights
         own = own.T if turned else own
-        places = self._places[number]
-        if turned:
+        places, others = self._places[number], self._places[first]
+        if turned and places is not None:
             places = np.sort(_turned(places, self._shapes[number]))
-        same_places = own.shape == other.shape and np.array_equal(places, self._places[first])
-        if same_places and np.array_equal(own != 0, other != 0):
+        same_places = places is others or (
+            places is not None and others is not None and np.array_equal(places, others)
+        )
+        if own.shape == other.shape and same_places and np.array_equal(own != 0, other != 0):
             self._values[number] = own[own != 0]
             self._tied[number] = first, turned
 
     def draw(self, rng: np.random.Generator) -> list[Floats]:
         """Return the weights of all blocks in random order."""
         drawn: list[Floats] = []
-        chosen: list[Indices] = []
-        for shape, places, values, tied in zip(
-            self._shapes, self._places, self._values, self._tied, strict=True
-        ):
+        chosen: dict[int, Indices] = {}
+        leading = {tied[0] for tied in self._tied if tied is not None}
+        each = zip(self._shapes, self._places, self._values, self._tied, strict=True)
+        for number, (shape, places, values, tied) in enumerate(each):
             # Values at places drawn at random: the same as permuting all with their zeros, and less work.
             if tied is None:
-                at = places[rng.choice(len(places), len(values), replace=False)]
+                many = math.prod(shape) if places is None else len(places)
+                at = rng.choice(many, len(values), replace=False)
+                at = at if places is None else places[at]
             else:
                 first, turned = tied
                 at = _turned(chosen[first], self._shapes[first]) if turned else chosen[first]
             mixed = np.zeros(shape)
             mixed.reshape(-1)[at] = values
-            chosen.append(at)
+            if number in leading:
+                chosen[number] = at
             drawn.append(mixed)
         return drawn
+
+
+def _nonzero(weights: Floats) -> Floats:
+    """Return the weights that are not 0 in a row; no copy where all are not."""
+    return weights.reshape(-1) if weights.all() else weights[weights != 0]
+
+
+def _places(allowed: NDArray[np.bool_]) -> Indices | None:
+    """Return the places in a row of all that are allowed; None for all of them."""
+    return None if allowed.all() else np.flatnonzero(allowed)
 
 
 def _turned(places: Indices, shape: tuple[int, ...]) -> Indices:
@@ -169,7 +184,7 @@ def _allowed(block: Block, live: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return np.asarray(allowed)
 
 
-_ENOUGH = 19
+ENOUGH = 19
 """Shuffled copies with which a network that beats them all has a p-value of 5 %."""
 
 
@@ -221,7 +236,7 @@ def _meaning(null: Null) -> str:
     if null.p_value <= 0.05:
         return "more than its weights would be by chance (p at most 0.05)."
     if null.wins == len(null.copies):
-        return f"too few copies to tell, {_ENOUGH} at least are needed."
+        return f"too few copies to tell, {ENOUGH} at least are needed."
     if null.z_score > 2:
         return "less than its weights would be by chance (z above 2)."
     return "no more than chance would give (p above 0.05)."

@@ -13,6 +13,9 @@ from scipy import sparse
 from ...errors import DataError, ShapeError
 from ...graph.graph import Block, Floats, NetworkGraph
 
+_NEAR_ONE, _MANY = (1e-3, 1e3), 20_000_000
+"""Largest weights that are left as they are where there are many: another copy of all would only take memory."""
+
 Graph: TypeAlias = NetworkGraph | sparse.sparray | sparse.spmatrix | NDArray[np.floating] | ArrayLike
 
 
@@ -68,6 +71,13 @@ def ncut_of_blocks(
     blocks: Sequence[Block], weights: Sequence[Floats], labels: NDArray[np.int64], k: int
 ) -> float:
     """Return the n-cut from blocks of weights, without building the graph's matrix."""
+    return ncut_of_weights(*weights_of_clusters(blocks, weights, labels, k))
+
+
+def weights_of_clusters(
+    blocks: Sequence[Block], weights: Sequence[Floats], labels: NDArray[np.int64], k: int
+) -> tuple[Floats, Floats]:
+    """Return the weight inside of each cluster and its weight in all, from blocks of weights."""
     one_hot = (labels[:, None] == np.arange(k)).astype(np.float64)
     inside, volume = np.zeros(k), np.zeros(k)
     for block, matrix in zip(blocks, weights, strict=True):
@@ -75,7 +85,7 @@ def ncut_of_blocks(
         to_clusters = matrix @ at_inputs  # [outputs, k]
         inside += 2 * np.einsum("ok,ok->k", at_outputs, to_clusters)
         volume += matrix.sum(1) @ at_outputs + to_clusters.sum(0)
-    return ncut_of_weights(inside, volume)
+    return inside, volume
 
 
 def read_adjacency(graph: Graph) -> sparse.csr_array:
@@ -110,7 +120,9 @@ def read_adjacency(graph: Graph) -> sparse.csr_array:
 def unit_scale(graph: NetworkGraph) -> NetworkGraph:
     """Return the graph with its largest weight at 1: no cut depends on the scale, and no sum overflows."""
     largest = max((float(block.weights.max(initial=0)) for block in graph.blocks), default=0.0)
-    if not largest:
+    if not largest or (
+        _NEAR_ONE[0] < largest < _NEAR_ONE[1] and sum(b.weights.size for b in graph.blocks) > _MANY
+    ):
         return graph
     return replace(
         graph, blocks=tuple(replace(block, weights=block.weights / largest) for block in graph.blocks)

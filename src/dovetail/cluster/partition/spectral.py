@@ -8,16 +8,21 @@ from typing import NamedTuple
 import numpy as np
 
 from ...graph.graph import Floats, Indices, NetworkGraph
+from ...threads import one_blas_thread
 from ..checks import whole_number
 from .kmeans import kmeans
 from .ncut import Graph, ncut_of_blocks, read_adjacency, unit_scale
+from .operator import Blocks, Precision
 from .spectrum import (
-    Precision,
     Spectrum,
     bipartite_of,
     spectrum_of_adjacency,
     spectrum_of_bipartite,
+    spectrum_of_blocks,
 )
+
+LARGE = 1000
+"""Nodes from which on a graph without two sides is not made a matrix."""
 
 _SMALLEST = 1e-30
 """Weights that single precision still tells from 0, with room for their products."""
@@ -54,7 +59,8 @@ def spectral_clusters(graph: Graph, k: int = 12, *, seed: int = 0, starts: int =
     seed = whole_number("seed", seed, least=0)
     if isinstance(graph, NetworkGraph):
         scaled = unit_scale(graph)
-        spectrum = Spectra(scaled).of([block.weights for block in scaled.blocks], k)
+        with one_blas_thread():
+            spectrum = Spectra(scaled).of([block.weights for block in scaled.blocks], k)
     else:
         spectrum = spectrum_of_adjacency(read_adjacency(graph), k)
     return clusters_of(spectrum, k, starts, np.random.default_rng(seed))
@@ -66,11 +72,16 @@ class Spectra:
     def __init__(self, graph: NetworkGraph) -> None:
         self._graph = graph
         self._bipartite = bipartite_of(graph)
+        self._blocks = Blocks(graph)
 
     def of(self, weights: Sequence[Floats], k: int, precision: Precision = np.float64) -> Spectrum:
         """Return the spectrum for these weights of the graph's blocks."""
         if self._bipartite is not None:
             found = spectrum_of_bipartite(self._bipartite, self._bipartite.matrix(weights, precision), k)
+            if found is not None:
+                return found
+        if len(self._graph) > LARGE:
+            found = spectrum_of_blocks(self._graph, self._blocks, weights, k, precision)
             if found is not None:
                 return found
         return spectrum_of_adjacency(self._graph.with_weights(weights), k)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import product
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import networkx as nx
 import numpy as np
@@ -21,8 +21,7 @@ from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from ...errors import DataError, SpecError
 from ...graph.graph import Floats, Indices, NetworkGraph
-
-Precision: TypeAlias = type[np.float32] | type[np.float64]
+from .operator import Blocks, Precision, component_of
 
 _MOST = 8_000_000
 """Numbers in B for which it is made as a dense matrix."""
@@ -32,6 +31,9 @@ _DENSE = 300
 
 _TOLERANCES = {4: 1e-5, 8: 1e-8}
 """Of vectors, for numbers of this many bytes; those of eigenvalues are the squares of these."""
+
+_MOST_STEPS = 20_000
+"""Products with the matrix after which an iterative solver starts again with more vectors, or gives up."""
 
 _FAR = 3.0
 """How far known vectors are moved down, from 1 to -2. All others are above -1."""
@@ -185,11 +187,53 @@ def spectrum_of_adjacency(adjacency: sparse.csr_array, k: int) -> Spectrum:
     return Spectrum(np.concatenate([np.zeros(known.shape[1]), 1 - values]), whole, numbers)
 
 
+def spectrum_of_blocks(
+    graph: NetworkGraph, blocks: Blocks, weights: Sequence[Floats], k: int, precision: Precision
+) -> Spectrum | None:
+    """Return the spectrum of a graph from its blocks, in single precision where there are many weights.
+
+    None if fewer than k eigenvalues are told from those of nodes without connections.
+    """
+    if sum(matrix.size for matrix in weights) > _MOST:
+        precision = np.float32
+    degrees = blocks.degrees(weights)
+    check_k(k, int((degrees > 0).sum()))
+    component = component_of(graph, weights)
+    count = int(component.max()) + 1
+    known: NDArray[np.floating] = _known_vectors(degrees, component, min(k, count))
+    known = known.astype(np.dtype(precision))
+    root = _inverse_root(degrees)
+    matrices = blocks.scaled(weights, root, precision)
+
+    def apply(x: Floats) -> Floats:
+        moved: Floats = blocks.apply(matrices, x) - _FAR * (known @ (known.T @ x))
+        return moved
+
+    values, vectors = _largest(
+        None, apply, len(degrees), k - known.shape[1], np.dtype(precision), degrees > 0
+    )
+    if len(values) and values.min() < np.finfo(precision).eps * 1e3:
+        return None
+    if (
+        precision == np.float32
+    ):  # what rounding has added up to in the iteration is not in the vectors' own quotients
+        values = np.array([_quotient(apply, vector) for vector in vectors.T])
+    whole = np.concatenate([known, vectors], axis=1) * root[:, None]
+    return Spectrum(np.concatenate([np.zeros(known.shape[1]), 1 - values]), whole, component)
+
+
+def _quotient(apply: Callable[[Floats], Floats], vector: Floats) -> float:
+    """Return the eigenvalue that a vector stands for, added up in double precision."""
+    own = vector.astype(np.float64)
+    return float(own @ apply(vector).astype(np.float64) / (own @ own))
+
+
 def check_k(k: int, nodes: int) -> None:
     """Refuse a number of clusters that a graph cannot have."""
     if nodes == 0:
         raise SpecError(
-            "the graph has no connections, so it has no clusters; a network with one convolution has some only with "
+            "the graph has no connections, so it has no clusters; of a part of a network, name layers that read one "
+            "another too (in a transformer, the residual stream); a network with one convolution has some only with "
             "convention='mlp'"
         )
     if k >= nodes:
@@ -197,14 +241,22 @@ def check_k(k: int, nodes: int) -> None:
 
 
 def _largest(
-    dense: Floats | None, apply: Callable[[Floats], Floats], size: int, count: int
+    dense: Floats | None,
+    apply: Callable[[Floats], Floats],
+    size: int,
+    count: int,
+    kind: np.dtype[np.floating] | None = None,
+    among: NDArray[np.bool_] | None = None,
 ) -> tuple[Floats, Floats]:
-    """Return the largest eigenvalues of a symmetric matrix, largest first, and their vectors."""
+    """Return the largest eigenvalues of a symmetric matrix, largest first, and their vectors.
+
+    Without the matrix itself numbers are of a `kind`. Only places `among` which the matrix is not 0 are looked for.
+    """
     if count <= 0:
         return np.zeros(0), np.zeros((size, 0))
     if dense is None or (size > _DENSE and count < size // 4):
-        precision = np.dtype(np.float64) if dense is None else dense.dtype
-        found = _lanczos(apply, size, count, precision)
+        precision = dense.dtype if dense is not None else kind or np.dtype(np.float64)
+        found = _lanczos(apply, size, count, precision, among)
         if found is not None and precision == np.float64:
             found = _with_repeated(apply, *found)
         if found is not None:
@@ -217,11 +269,17 @@ def _largest(
 
 
 def _lanczos(
-    apply: Callable[[Floats], Floats], size: int, count: int, precision: np.dtype[np.floating]
+    apply: Callable[[Floats], Floats],
+    size: int,
+    count: int,
+    precision: np.dtype[np.floating],
+    among: NDArray[np.bool_] | None = None,
 ) -> tuple[Floats, Floats] | None:
     """Return the largest eigenvalues, largest first, and their vectors; None if they were not found."""
     operator = LinearOperator((size, size), matvec=lambda x: apply(x.ravel()), dtype=precision)
     start = np.random.default_rng(0).normal(size=size).astype(precision)  # the same for all: results repeat
+    if among is not None:
+        start[~among] = 0
     for basis in (max(2 * count + 16, 32), max(8 * count, 128)):
         try:
             values, vectors = eigsh(
@@ -231,6 +289,7 @@ def _lanczos(
                 v0=start,
                 ncv=min(size, basis),
                 tol=_TOLERANCES[precision.itemsize],
+                maxiter=_MOST_STEPS // basis,
             )
             return values[::-1], vectors[:, ::-1]
         except ArpackError:
