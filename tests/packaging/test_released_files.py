@@ -36,6 +36,7 @@ RAMP = torch.linspace(0, 10, 64).reshape(1, 1, 8, 8)
             (3, 8),
             [0.4324, 0.3346, 0.0, -0.621, 0.3834, 0.4122, 0.6386, 0.4573, -1.2738, 0.3634],
         ),
+        ("joined.safetensors", (0, 1), [0.0011, 0.0061, -0.0041, 0.001]),
     ],
 )
 def test_specialists_and_composites(file: str, rewarded: tuple[int, ...], outputs: list[float]) -> None:

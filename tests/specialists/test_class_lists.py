@@ -179,6 +179,20 @@ def test_shared_classes_are_noted() -> None:
         dt.compose([ours, theirs, ours])
 
 
+def test_slots_that_overlap_by_force_get_units_of_their_own() -> None:
+    one, two = (
+        make_specialist((1,), "mlp:10", classes=OURS, slots=True, seed=n, density=1.0) for n in range(2)
+    )
+    with pytest.raises(MisfitError, match="class and slot bee"):
+        one + two
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        both = dt.compose([one, two], force=True)
+    x = inputs()
+    np.testing.assert_allclose(both(x).numpy(), wanted([one, two], x, OURS), rtol=1e-4, atol=1e-5)
+    assert both - two == Composite([one])
+
+
 def test_renaming() -> None:
     parts = two_teams()
     x = inputs()

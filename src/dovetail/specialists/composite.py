@@ -22,7 +22,7 @@ from ..population import recompute_batch_norm
 from .blueprint import Blueprint, State, Tempered, hash_tensors, pack
 from .class_lists import Places, WiderOutputs, joined_list
 from .class_sets import ClassName, class_id
-from .fitting import are_joined, check_fit, in_own_slots, needs_statistics
+from .fitting import are_joined, check_fit, in_own_slots, needs_statistics, slots_overlap
 from .manifest import Manifest
 from .merge import (
     METHODS,
@@ -110,7 +110,8 @@ class Composite(Part):
         given = list(specialists)
         if not given:
             raise MisfitError("there is nothing to put together; give at least one specialist")
-        joined = are_joined(given)
+        # Where slots of one network overlap (by force), each specialist gets units of its own.
+        joined = are_joined(given) or (method == "sum" and slots_overlap(given))
         classes = joined_list(member.classes for member in given) if joined else given[0].classes
         ids = {name: number for number, name in enumerate(classes)}
         owned = [tuple(sorted(ids[name] for name in member.known)) for member in given]

@@ -12,7 +12,7 @@ from ..errors import DataError, MisfitError
 from .blueprint import Blueprint, Interface
 from .class_sets import named
 from .manifest import Provenance
-from .side_by_side import go_side_by_side
+from .side_by_side import go_side_by_side, has_sizes
 
 if TYPE_CHECKING:
     from .specialist import Specialist
@@ -58,6 +58,12 @@ def in_own_slots(specialists: Sequence[Specialist]) -> bool:
     return all(part.provenance.slots for part in specialists) and (
         are_joined(specialists) or _shared_class(specialists) is None
     )
+
+
+def slots_overlap(specialists: Sequence[Specialist]) -> bool:
+    """Whether slots of one network overlap that could stand side by side instead."""
+    slots = all(part.provenance.slots for part in specialists)
+    return slots and has_sizes(specialists[0].blueprint.net) and _shared_class(specialists) is not None
 
 
 def shared_classes(specialists: Sequence[Specialist]) -> tuple[str, ...]:
