@@ -100,19 +100,19 @@ def test_networks_of_other_kinds_are_joined_by_their_logits_and_not_by_their_wei
 def test_any_order_of_adding_and_taking_out_gives_the_same_bits(method: str) -> None:
     parts = two_teams()
     x = inputs()
-    whole = dt.compose(parts, method)  # type: ignore[arg-type]
+    whole = dt.compose(parts, method)  # type: ignore[call-overload]
     for order in permutations(range(5), 5):
-        assert dt.compose([parts[n] for n in order], method).digest == whole.digest  # type: ignore[arg-type]
+        assert dt.compose([parts[n] for n in order], method).digest == whole.digest  # type: ignore[call-overload]
     for gone in range(5):
         left = [part for n, part in enumerate(parts) if n != gone]
-        never = dt.compose(left[::-1], method)  # type: ignore[arg-type]
+        never = dt.compose(left[::-1], method)  # type: ignore[call-overload]
         without = whole.without(*parts[gone].known)
         assert without == never == whole - parts[gone]
         assert bits(without) == bits(never)
         assert torch.equal(without(x), never(x))
         assert without.classes == never.classes
     ours = whole.without("dog", "eel", "fox")
-    assert ours == dt.compose(parts[:3], method)  # type: ignore[arg-type]
+    assert ours == dt.compose(parts[:3], method)  # type: ignore[call-overload]
     assert ours.classes == OURS  # a list of which nobody is left is forgotten
 
 
@@ -214,7 +214,7 @@ def test_renaming() -> None:
 
 @pytest.mark.parametrize("method", ["sum", "logits"])
 def test_files_hold_every_class_list(tmp_path: Path, method: str) -> None:
-    whole = dt.compose(two_teams("deep"), method)  # type: ignore[arg-type]
+    whole = dt.compose(two_teams("deep"), method)  # type: ignore[call-overload]
     opened = dt.open(whole.save(tmp_path / "whole.safetensors"))
     assert isinstance(opened, Composite)
     assert opened == whole

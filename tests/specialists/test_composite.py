@@ -45,11 +45,11 @@ def test_any_order_of_adding_gives_the_same_bits() -> None:
 def test_taking_out_gives_the_same_bits_as_never_adding(order: list[int], gone: int, method: str) -> None:
     team = make_team(5)
     x = inputs(30)
-    whole = dt.compose([team[n] for n in order], method, inputs=x)  # type: ignore[arg-type]
+    whole = dt.compose([team[n] for n in order], method, inputs=x)  # type: ignore[call-overload]
     less = whole
     for number in order[:gone]:
         less = less - team[number]
-    never = dt.compose([team[n] for n in reversed(order[gone:])], method, inputs=x)  # type: ignore[arg-type]
+    never = dt.compose([team[n] for n in reversed(order[gone:])], method, inputs=x)  # type: ignore[call-overload]
     assert bits(less) == bits(never)
     assert less == never == whole.without(*order[:gone])
     assert torch.equal(less(x), never(x))
@@ -281,7 +281,7 @@ def test_wrong_arguments_are_named() -> None:
     with pytest.raises(MisfitError, match="nothing to put together"):
         dt.compose([])
     with pytest.raises(SpecError, match="unknown method 'tie'; did you mean 'ties'"):
-        dt.compose(team, "tie")  # type: ignore[arg-type]
+        dt.compose(team, "tie")  # type: ignore[call-overload]
     with pytest.raises(SpecError, match="not of int"):
         dt.compose([1])  # type: ignore[list-item]
     with pytest.raises(SpecError, match="weights are for method 'logits'"):
@@ -299,7 +299,7 @@ def test_wrong_arguments_are_named() -> None:
     with pytest.raises(ShapeError, match="takes samples of shape"):
         dt.compatibility(team, inputs=torch.zeros(3, 7))
     with pytest.raises(DataError, match="not ndarray"):
-        dt.compose(team, "calibrated", inputs=np.zeros((3, 6)))  # type: ignore[arg-type]
+        dt.compose(team, "calibrated", inputs=np.zeros((3, 6)))  # type: ignore[call-overload]
     for weights in ([1], [0, 0], [-1, 2]):
         with pytest.raises(SpecError, match="2 numbers from 0"):
             dt.compose(team, "logits", weights=weights)
@@ -325,7 +325,7 @@ def test_compose_warns_of_what_will_clash_and_plus_does_not() -> None:
 @pytest.mark.parametrize("method", METHODS)
 def test_modules_compile_and_export(method: str) -> None:
     x = inputs(8)
-    composite = dt.compose(make_team(3), method, inputs=x)  # type: ignore[arg-type]
+    composite: dt.Composite = dt.compose(make_team(3), method, inputs=x)  # type: ignore[call-overload]
     module = composite.module()
     assert not module.training
     exported = torch.export.export(module, (x,)).module()
@@ -373,6 +373,6 @@ def test_networks_share_neither_hooks_nor_modules() -> None:
 @pytest.mark.parametrize("parts", [5, [5], "parts"])
 def test_what_is_no_list_of_parts_is_refused(parts: object) -> None:
     with pytest.raises(SpecError, match="give a list of specialists or composites"):
-        dt.compose(parts)  # type: ignore[arg-type]
+        dt.compose(parts)  # type: ignore[call-overload]
     with pytest.raises(SpecError, match="give a list of specialists or composites"):
         dt.compatibility(parts)  # type: ignore[arg-type]

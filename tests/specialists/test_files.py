@@ -33,7 +33,7 @@ def parts() -> dict[str, Part]:
         "slot": make_specialist((2,), "mlp:15", slots=True),
         "normed": normed[0],
         "merged and normed": dt.compose(normed, inputs=x),
-        **{method: dt.compose(team, method, inputs=x) for method in METHODS},  # type: ignore[arg-type]
+        **{method: dt.compose(team, method, inputs=x) for method in METHODS},  # type: ignore[call-overload]
         "weighted": dt.compose(team, "logits", weights=[1, 2, 3]),
     }
 

@@ -32,7 +32,7 @@ def percent(share: float) -> str:
 
 def accuracy(folder: Path, *numbers: int, method: str = "sum") -> str:
     """What the library measures, as the page writes it."""
-    composite = dt.compose(parts_of(folder, *numbers), method)  # type: ignore[arg-type]
+    composite = dt.compose(parts_of(folder, *numbers), method)  # type: ignore[call-overload]
     return percent(composite.evaluate(DIGITS.test).rewarded_accuracy)
 
 

@@ -32,7 +32,16 @@ class Others(NamedTuple):
         if output.is_dir():
             for goal in goals:
                 check_free(goal, force=force)
-        return cls(on_trunk(open_parts(files), trunk), goals)
+        from ..specialists import Sums
+
+        opened = open_parts(files)
+        parts = [part for part in opened if not isinstance(part, Sums)]
+        if len(parts) < len(opened):
+            raise DovetailError(
+                "--beside takes specialists; sums need nothing beside them: make more with dovetail sums, and add them "
+                "with dovetail compose"
+            )
+        return cls(on_trunk(parts, trunk), goals)
 
     def data(self, text: str) -> Dataset:
         """Return data of new classes, prepared like theirs."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 
@@ -113,7 +113,8 @@ def data_beside(part: Part, text: str) -> Dataset:
     if part.preparation is None:
         return found
     classes = tuple(dict.fromkeys((*part.classes, *found.classes)))
-    return inputs_for(replace(part.blueprint, classes=classes), text)
+    blueprint: Any = part.blueprint  # a dataclass, whatever the kind of part
+    return inputs_for(replace(blueprint, classes=classes), text)
 
 
 class _Raw(NamedTuple):
