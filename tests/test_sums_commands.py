@@ -132,3 +132,9 @@ def test_features_of_a_trunk_are_not_scaled(tmp_path: Path, monkeypatch: pytest.
     assert (part.preparation.shift, part.preparation.scale) == ((0.0,), (1.0,))
     found = run("predict", tmp_path / "whole.safetensors", "digits", "--trunk", "own_trunk:net", "--json")
     assert len(json.loads(found)["answers"]) == 360
+
+
+def test_nothing_is_trained_beside_sums(folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(DovetailError, match="--beside takes specialists; sums need nothing beside them"):
+        run("train", "digits", "--net", "mlp:20", "--beside", folder, "-o", tmp_path / "grown")
+    assert not (tmp_path / "grown").exists()

@@ -81,7 +81,8 @@ _SETUPS: dict[Scale, Setup] = {
         },
         nets=(
             Net("ResNet-18", "resnet18", "resnet18:240", (1, 2, 5)),
-            Net("small ViT", "vit", "vit:480,heads=40", kind="attention"),
+            # No slots: its layer norms bring the units of all classes together.
+            Net("small ViT", "vit", sizes=(1,), kind="attention"),
             Net("VGG-11", "vgg11", "vgg11:240", (1,)),
         ),
     ),
