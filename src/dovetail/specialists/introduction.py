@@ -125,10 +125,10 @@ def introduce(
     made = []
     for place, member in enumerate(members):
         blueprint = target if member.provenance.slots else replace(member.blueprint, classes=classes)
-        small = changed.get(place)
-        if small is None:
+        if place not in changed:
             made.append(member)
             continue
+        small = changed[place]
         metrics = dict(member.provenance.metrics)
         metrics["introduced"] = metrics.get("introduced", 0.0) + len(fresh)  # to so many classes, all in all
         provenance = replace(member.provenance, metrics=metrics)
