@@ -264,3 +264,41 @@ def test_the_demo_shows_what_the_library_does(tmp_path: Path) -> None:
 def test_getting_data_passes_over_options_and_can_answer_in_json() -> None:
     assert run("data", "get", "lines:train_samples=40") == "lines: needs no files\n"
     assert json.loads(run("data", "get", "digits", "--json")) == {"name": "digits", "folder": None}
+
+
+def test_new_classes_are_trained_beside_files_that_are_there(tmp_path: Path) -> None:
+    for name, kinds in (("old", "ab"), ("new", "c"), ("all", "abc")):
+        rows = [
+            f"{(n * 7) % 5 + 9 * 'abc'.index(kind)},{(n * 3) % 5 - 6 * 'abc'.index(kind)},{kind}"
+            for kind in kinds
+            for n in range(40)
+        ]
+        (tmp_path / f"{name}.csv").write_text("\n".join(["width,height,kind", *rows]))
+    how = ("--lr", "0.02", "--epochs", "40")
+    run(
+        "train",
+        f"{tmp_path}/old.csv:target=kind",
+        "--net",
+        "mlp:12,dropout=0",
+        "--slots",
+        *how,
+        "-o",
+        tmp_path / "parts",
+    )
+    beside = (
+        "train",
+        f"{tmp_path}/new.csv:target=kind",
+        "--beside",
+        tmp_path / "parts",
+        *how,
+        "-o",
+        tmp_path / "grown",
+    )
+    assert "2 that were there are in" in run(*beside)
+    names = ["new-2-seed0.safetensors", "old-0-seed0.safetensors", "old-1-seed0.safetensors"]
+    assert sorted(path.name for path in (tmp_path / "grown").iterdir()) == names
+    shown = run("compose", tmp_path / "grown", "--evaluate", f"{tmp_path}/all.csv:target=kind", "--json")
+    assert json.loads(shown)["score"]["rewarded_accuracy"] > 0.9
+    assert json.loads(shown)["composite"].startswith("Composite(a, b, c: sum of 3 specialists")
+    with pytest.raises(DovetailError, match="is in the way"):  # nothing is written over
+        run(*beside)

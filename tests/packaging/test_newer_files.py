@@ -25,7 +25,7 @@ def newer(tmp_path: Path) -> Path:
         with safe_open(RELEASED / f"{name}.safetensors", framework="pt") as file:
             manifest = json.loads(file.metadata()["dovetail"])
             tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
-        manifest |= {"schema": manifest["schema"].replace("/1", "/2"), "dovetail": "3.1.0"}
+        manifest |= {"schema": manifest["schema"].replace("/1", "/3"), "dovetail": "3.1.0"}
         save_file(tensors, tmp_path / f"{name}.safetensors", {"dovetail": json.dumps(manifest)})
     for name in ("modules", "audit"):
         text = (RELEASED / f"{name}.json").read_text("utf-8")
@@ -38,14 +38,14 @@ def newer(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("read", [dt.open, load_checkpoint, build_report])
 def test_parts(newer: Path, read: object) -> None:
     assert callable(read)
-    with pytest.raises(FileFormatError, match=r"'dovetail/2'.*install dovetail 3\.1\.0 or later"):
+    with pytest.raises(FileFormatError, match=r"'dovetail/3'.*install dovetail 3\.1\.0 or later"):
         read(newer / "composite.safetensors")
 
 
 @pytest.mark.parametrize("read", [open_sculpture, load_checkpoint, build_report])
 def test_sculpted_networks(newer: Path, read: object) -> None:
     assert callable(read)
-    with pytest.raises(FileFormatError, match=r"'dovetail\.sculpture/2'.*install dovetail 3\.1\.0 or later"):
+    with pytest.raises(FileFormatError, match=r"'dovetail\.sculpture/3'.*install dovetail 3\.1\.0 or later"):
         read(newer / "sculpture.safetensors")
 
 

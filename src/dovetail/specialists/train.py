@@ -507,7 +507,7 @@ class Team(Sequence[Specialist], Result):
         device: torch.device | str | None = None,
         progress: bool = True,
     ) -> Team:
-        """Return these specialists, undecided on classes that others know of; see `introduce`.
+        """Return these specialists, undecided on classes that others know of; those that are so already as they are.
 
         Parameters
         ----------
@@ -524,8 +524,8 @@ class Team(Sequence[Specialist], Result):
         >>> data = dt.load("digits")
         >>> old = dt.train_specialists(data, "mlp:40", [3, 8], slots=True, epochs=2, progress=False)
         >>> new = [part.rename({"3": "three"}) for part in old[:1]]
-        >>> old[1:].introduce(new, progress=False)
-        Team(1 specialists on digits, mlp:44)
+        >>> [part.knows for part in old[1:].introduce(new, progress=False)]
+        ['8']
         """
         return Team(
             introduce(
