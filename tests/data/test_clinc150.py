@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
+from torch import Tensor, nn
 
 import dovetail as dt
 from dovetail.data.preparation.texts import texts_of
@@ -52,6 +54,39 @@ def test_what_is_out_of_scope_is_a_class_of_its_own(tmp_path: Path, oos: str, tr
     counts = {name: split.y.bincount(minlength=3).tolist()[2] for name, split in data.splits.items()}
     assert counts == {"train": trained, "val": 1, "test": 2}
     assert texts_of(data.test.x) == ["quieter", "who won", "why is it dark"]
+
+
+class _Letters(nn.Module):
+    """How often each letter occurs."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding.from_pretrained(torch.eye(256))
+
+    def forward(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
+        vectors: Tensor = self.embedding(input_ids)
+        return (vectors * attention_mask[..., None]).sum(1)
+
+
+def _letters(texts: list[str], **_: object) -> dict[str, Tensor]:
+    ids = nn.utils.rnn.pad_sequence(
+        [torch.tensor([ord(letter) % 256 for letter in text]) for text in texts], batch_first=True
+    )
+    return {"input_ids": ids, "attention_mask": (ids > 0).long()}
+
+
+@pytest.mark.filterwarnings("ignore::dovetail.errors.TrainingWarning")
+def test_parts_on_a_trunk_take_sentences(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOVETAIL_CACHE", str(tmp_path / "cache"))
+    data = load("clinc150", write(tmp_path, CONTENT))
+    trunk = dt.trunk(_Letters(), cut="output", tokenizer=_letters)
+    features = trunk.features(data, progress=False)
+    raw = torch.tensor([["quieter".count(chr(number)) for number in range(256)]])
+    assert trunk(["quieter"]).equal(raw.float())
+    team = dt.train_specialists(features, "mlp:8,dropout=0", slots=True, epochs=20, lr=0.01, progress=False)
+    whole = dt.compose(team)
+    given = [text for text, _ in CONTENT["train"]]
+    assert whole.predict_proba(given) == pytest.approx(whole.predict_proba(features.train), abs=1e-5)
 
 
 def test_only_a_trunk_reads_them(tmp_path: Path) -> None:

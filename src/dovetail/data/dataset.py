@@ -43,7 +43,7 @@ class Dataset:
         The options it was loaded with.
     preparation : Preparation or None
         What turned raw samples into these, for data of one's own; parts that are trained on it take raw samples.
-        Data sets that are loaded by name have none: what they hold is what parts take.
+        Data sets that are loaded by name have none, but for texts: what they hold is what parts take.
     notes : tuple of str
         What was noticed in reading it.
     columns : tuple of ColumnFacts
