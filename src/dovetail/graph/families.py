@@ -85,6 +85,7 @@ def read_family(tensors: Mapping[str, Tensor], norms: Mapping[str, Floats]) -> t
 
     Examples
     --------
+    >>> import torch
     >>> read_family({"0.weight": torch.zeros(2, 3)}, {}) is None
     True
     """

@@ -30,7 +30,7 @@ class Blocks:
 
     def __init__(self, graph: NetworkGraph) -> None:
         self.nodes = len(graph)
-        self._places = [(_run(block.outputs), _run(block.inputs)) for block in graph.blocks]
+        self._places = [(run_of(block.outputs), run_of(block.inputs)) for block in graph.blocks]
 
     def degrees(self, weights: Sequence[Floats]) -> Floats:
         """Return the sum of the weights at each node."""
@@ -149,7 +149,7 @@ def _among(
     return sparse.coo_array((np.ones(len(row)), (row, column)), shape=(size, size)).tocsr()
 
 
-def _run(places: Indices) -> slice | Indices:
+def run_of(places: Indices) -> slice | Indices:
     """Return a run of places as a slice, which numpy need not copy."""
     first, last = int(places[0]), int(places[-1])
     whole = last - first + 1 == len(places) and bool((np.diff(places) == 1).all())

@@ -21,7 +21,7 @@ from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from ...errors import DataError, SpecError
 from ...graph.graph import Floats, Indices, NetworkGraph
-from .operator import Blocks, Precision, component_of
+from .operator import Blocks, Precision, component_of, run_of
 
 _MOST = 8_000_000
 """Numbers in B for which it is made as a dense matrix."""
@@ -79,7 +79,7 @@ class Bipartite:
                 reach.setdefault(int(group), np.zeros(len(self.columns), dtype=bool))[columns] = True
         # The rows of a group reach the columns of few groups: their products are small.
         self._strips = [
-            (_slice(place[graph.group_of == group]), _slice(np.flatnonzero(reached)))
+            (run_of(place[graph.group_of == group]), run_of(np.flatnonzero(reached)))
             for group, reached in reach.items()
         ]
 
@@ -87,7 +87,7 @@ class Bipartite:
         """Return B, ``[rows, columns]``, for weights of the blocks."""
         matrix: Floats = np.zeros((len(self.rows), len(self.columns)), dtype=precision)
         for (rows, columns, turned), values in zip(self._places, weights, strict=True):
-            place = _slice(rows), _slice(columns)
+            place = run_of(rows), run_of(columns)
             if not all(isinstance(one, slice) for one in place):
                 place = np.ix_(rows, columns)  # type: ignore[assignment]
             matrix[place] += values.T if turned else values
@@ -101,13 +101,6 @@ class Bipartite:
             at = (columns, columns) if isinstance(columns, slice) else np.ix_(columns, columns)
             product[at] += strip.T @ strip
         return product
-
-
-def _slice(places: Indices) -> slice | Indices:
-    """Return a run of places as a slice, which numpy need not copy."""
-    first, last = int(places[0]), int(places[-1])
-    whole = last - first + 1 == len(places) and bool((np.diff(places) == 1).all())
-    return slice(first, last + 1) if whole else places
 
 
 def bipartite_of(graph: NetworkGraph) -> Bipartite | None:
