@@ -104,7 +104,7 @@ def test_what_functions_return_is_prepared_as_other_data_was() -> None:
         open_data("mymodule:pair", like=dt.load("digits"))
 
 
-KNOWN = "Known data sets: cifar10, digit-xor, digits"
+KNOWN = "Known data sets: cifar10, clinc150, digit-xor, digits"
 
 
 @pytest.mark.parametrize(

@@ -118,6 +118,7 @@ def test_training_settings_are_complete() -> None:
                 # What no paper has is left out, and off.
                 assert not any(filled_in.pop(name) for name in NOT_THE_PAPERS)
                 assert filled_in.pop("optimizer") == "adam"
+                filled_in.pop("card_directions")  # of what is kept beside the weights
                 # Without rounds there is no other Adam and no other epoch; the work says so itself.
                 assert filled_in.keys() == train.keys() | (set() if train["sparsity"] else {"keep", "adam"})
                 assert filled_in["sparsity"] == train["sparsity"]

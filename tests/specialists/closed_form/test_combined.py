@@ -31,10 +31,12 @@ def test_weights_are_the_best_of_a_fine_grid(seed: int, first: float, second: fl
     assert min(weights) >= 0
     assert losses[-1] == pytest.approx(loss(np.einsum("p,pnc->nc", weights, parts), ids), abs=1e-9)
     assert losses[-1] <= min(losses)
+    # Where parts make no error there are no best weights, larger ones are ever better: the search ends near a loss of 0.
+    near = 1e-4
     grid = np.concatenate([[0], np.geomspace(0.01, 30, 40)])
-    assert losses[-1] <= min(loss(a * parts[0] + b * parts[1], ids) for a in grid for b in grid) + 1e-5
+    assert losses[-1] <= min(loss(a * parts[0] + b * parts[1], ids) for a in grid for b in grid) + near
     for place in range(2):
-        assert losses[place] <= min(loss(a * parts[place], ids) for a in grid) + 1e-5
+        assert losses[place] <= min(loss(a * parts[place], ids) for a in grid) + near
 
 
 def test_both_kinds_answer_together_and_noise_gets_nothing() -> None:
