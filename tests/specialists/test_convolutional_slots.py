@@ -111,7 +111,9 @@ def test_narrow_resnets_in_slots_learn() -> None:
 
 
 def test_too_narrow_a_network_is_refused() -> None:
-    with pytest.raises(dt.DovetailError, match="'stem.conv.weight' has 3 units, fewer than the 4 that share them"):
+    with pytest.raises(
+        dt.DovetailError, match=r"'stem\.conv\.weight' has 3 units, fewer than the 4 that share them"
+    ):
         dt.train_specialists(DATA["resnet18:9"], "resnet18:3", **TRAINING)
     with pytest.raises(dt.DovetailError, match="has only 3; make it wider"):
         dt.train_specialists(DATA["resnet-stage:10"], "resnet-stage:3", **TRAINING)

@@ -31,7 +31,7 @@ def test_weights_are_the_best_of_a_fine_grid(seed: int, first: float, second: fl
     assert min(weights) >= 0
     assert losses[-1] == pytest.approx(loss(np.einsum("p,pnc->nc", weights, parts), ids), abs=1e-9)
     assert losses[-1] <= min(losses)
-    # Where parts make no error there are no best weights, larger ones are ever better: the search ends near a loss of 0.
+    # Where parts make no error larger weights are ever better, and the search ends near a loss of 0.
     near = 1e-4
     grid = np.concatenate([[0], np.geomspace(0.01, 30, 40)])
     assert losses[-1] <= min(loss(a * parts[0] + b * parts[1], ids) for a in grid for b in grid) + near
