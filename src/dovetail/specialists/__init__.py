@@ -42,8 +42,9 @@ if TYPE_CHECKING:
     from .private_cards import private_cards
     from .settings import TrainingSettings
     from .specialist import Specialist
+    from .team import Team
     from .threshold import Threshold
-    from .train import Team, train_specialists
+    from .train import train_specialists
 
 __all__ = [
     "UNDECIDED",
@@ -125,6 +126,7 @@ __getattr__, __dir__ = lazy_names(
         "paths": ["Connectivity", "connectivity", "incremental_connectivity"],
         "settings": ["TrainingSettings"],
         "threshold": ["Threshold"],
-        "train": ["Team", "train_specialists"],
+        "team": ["Team"],
+        "train": ["train_specialists"],
     },
 )
