@@ -106,10 +106,9 @@ class Cut:
     def _reached(self, value: object) -> None:
         if self.stops:
             raise _Reached(value)
-        if (
-            self._value is None
-        ):  # a module may be used several times, and the first is where it would have stopped
-            self._value = value
+        # A module may be used several times, and the first is where it would have stopped.
+        if self._value is None:
+            self._value = _cloned(value)
 
     def run(self, network: nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Tensor:
         """Return the tensor that a network gives at its cut.
@@ -136,6 +135,15 @@ class Cut:
             f"{type(network).__name__} ran to its end without {self.where.removeprefix(BEFORE)!r}, where it is cut; "
             "cut at a module that it uses"
         )
+
+
+def _cloned(value: object) -> object:
+    """Return what a module gives with tensors of its own, which no later module changes in place."""
+    if isinstance(value, Tensor):
+        return value.clone()
+    if isinstance(value, Mapping):
+        return {name: _cloned(one) for name, one in value.items()}
+    return [_cloned(one) for one in value] if isinstance(value, list | tuple) else value
 
 
 def _tensor(value: object, cut: str) -> Tensor:

@@ -164,8 +164,8 @@ class Trunk(nn.Module):
         call = self._takes.call(x, self.network)
         return pooled(self._cut.run(self.network, call.args, call.kwargs), self.facts.pool, call.mask)
 
-    def compute(self, x: Tensor) -> Tensor:
-        """Return the features of many samples, in batches, in main memory.
+    def compute(self, x: Tensor, *, device: Devices = None) -> Tensor:
+        """Return the features of many samples, in batches, in main memory; computed on all GPUs by default.
 
         Examples
         --------
@@ -174,7 +174,7 @@ class Trunk(nn.Module):
         ... ).shape
         torch.Size([3, 4])
         """
-        return compute_features(self, x)
+        return compute_features(self, x, device=device)
 
     def features(
         self,

@@ -58,7 +58,7 @@ class FrozenTrunk(Protocol):
     def facts(self) -> TrunkFacts:
         """What decides its features."""
 
-    def compute(self, x: Tensor) -> Tensor:
+    def compute(self, x: Tensor, *, device: Any = None) -> Tensor:
         """Return the features of samples as a data set holds them."""
 
     def features(self, data: Any, *, like: Any = None) -> Any:
