@@ -181,6 +181,59 @@ def test_a_module_that_is_not_used_is_no_cut(x: Tensor) -> None:
         dt.trunk(Unused(), cut="body")(x)
 
 
+class Ordered(nn.Module):
+    """Runs dense layers of 8 to 8 numbers in another order than they were made in."""
+
+    def __init__(self, made: list[str], ran: list[str]) -> None:
+        super().__init__()
+        for name in made:
+            setattr(self, name, nn.LayerNorm(8) if name == "norm" else nn.Linear(8, 8))
+        self.ran = ran
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.until(len(self.ran), x)
+
+    def until(self, end: int, x: Tensor) -> Tensor:
+        for name in self.ran[:end]:
+            x = getattr(self, name)(x)
+        return x
+
+
+@pytest.mark.parametrize(
+    ("made", "ran", "cut"),
+    [
+        ("head stem", "stem head", "before head"),
+        ("stem head norm", "norm stem head", "before head"),
+        ("norm stem", "stem norm", "before norm"),
+        ("other stem", "stem other stem", "output"),
+    ],
+)
+def test_a_usual_cut_that_is_not_at_the_end_is_refused(made: str, ran: str, cut: str) -> None:
+    model, x = Ordered(made.split(), ran.split()), torch.rand(3, 8)
+    trunk = dt.trunk(model)
+    for _ in range(2):
+        with pytest.raises(SpecError, match=f"runs last; say it: cut='{cut}'"):
+            trunk(x)
+    with torch.no_grad():
+        end = len(model.ran) if cut == "output" else model.ran.index(cut.split()[1])
+        assert torch.equal(dt.trunk(model, cut=cut)(x), model.until(end, x))
+
+
+def test_the_usual_cut_does_not_run_what_comes_after_it_again(x: Tensor) -> None:
+    trunk, calls = dt.trunk(Small()), []
+    trunk.network.head.register_forward_hook(lambda *_: calls.append(1))  # type: ignore[union-attr]
+    first = trunk(x)
+    assert torch.equal(trunk(x), first)
+    assert calls == [1]
+
+
+def test_a_head_for_other_sizes_is_not_needed() -> None:
+    model = nn.Sequential(nn.Conv2d(1, 4, 3), nn.Flatten(), nn.Linear(4 * 36, 10))
+    bigger = torch.rand(2, 1, 12, 12)
+    with torch.no_grad():
+        assert torch.equal(dt.trunk(model)(bigger), model[1](model[0](bigger)))
+
+
 def test_a_row_for_each_sample_is_wanted(x: Tensor) -> None:
     class Sums(nn.Module):
         def forward(self, x: Tensor) -> Tensor:

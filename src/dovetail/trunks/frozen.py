@@ -18,7 +18,7 @@ from ..data.preparation.features import TrunkFacts
 from ..errors import SpecError
 from ..io.checkpoint import load_checkpoint
 from .compute import Devices, compute_features, features_of
-from .cut import Cut, usual_cut
+from .cut import Cut, is_whole, usual_cut
 from .named import build_named, name_and_options
 from .pool import Pool, check_pool, pooled
 from .takes import (
@@ -59,7 +59,8 @@ def trunk(
         a slash between numbers of ``mean`` and ``std``.
     cut : str, optional
         Where it ends: the name of a module (``dict(model.named_modules())`` has them), after which it is cut; ``"before
-        NAME"``; or ``"output"`` for all of it. By default before its last layer.
+        NAME"``; or ``"output"`` for all of it. By default before its last layer; the first samples are refused if
+        layers run in another order than they were made in, so that this is not the last.
     pool : {"auto", "mean", "max", "first", "flatten", "none"}
         How maps and tokens become a vector: their mean by default. ``"none"`` keeps them, for parts that are
         themselves the rest of a network.
@@ -112,7 +113,9 @@ def trunk(
     takes: Takes = (
         usual_sentences(network, tokenizer) if reads_texts else usual_numbers(network, size, mean, std)
     )
-    return Trunk(network, usual_cut(network) if cut is None else cut, pool, takes, name or _name_of(network))
+    made = Trunk(network, usual_cut(network) if cut is None else cut, pool, takes, name or _name_of(network))
+    made._cut.unsure = cut is None and not is_whole(network)
+    return made
 
 
 class Trunk(nn.Module):
