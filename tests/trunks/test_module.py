@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +13,7 @@ from torch import Tensor, nn
 
 import dovetail as dt
 from dovetail.data.dataset import Dataset
-from dovetail.errors import DovetailError
+from dovetail.errors import DovetailError, SpecError
 
 
 @pytest.fixture(scope="module")
@@ -89,3 +91,26 @@ def test_samples_stay_as_they_are_when_a_network_begins_in_place() -> None:
     found = dt.trunk(nn.Sequential(nn.ReLU(inplace=True), nn.Linear(6, 2))).compute(x)
     assert torch.equal(found, before.relu())
     assert torch.equal(x, before)
+
+
+@pytest.mark.parametrize(
+    ("given", "what"),
+    [(nn.Linear(2, 3), "a Linear"), ("nets:small", "the text 'nets:small'"), (True, "a bool")],
+)
+def test_what_is_no_trunk_is_refused(
+    model: nn.Module, data: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: object, what: str
+) -> None:
+    monkeypatch.setenv("DOVETAIL_CACHE", str(tmp_path))
+    features = dt.trunk(model).features(data, progress=False)
+    (three,) = dt.train_specialists(features, "mlp:4", [3], epochs=1, progress=False)
+    path = three.save(tmp_path / "three.safetensors")
+    says = f"{what} is none, dovetail.trunk\\(...\\) makes one of it"
+    ways: list[Callable[[Any], object]] = [
+        three.with_trunk,
+        three.module,
+        lambda trunk: three.export(tmp_path / "three.pt2", trunk=trunk),
+        lambda trunk: dt.open(path, trunk=trunk),
+    ]
+    for way in ways:
+        with pytest.raises(SpecError, match=says):
+            way(given)

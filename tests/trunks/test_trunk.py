@@ -147,6 +147,15 @@ def test_by_name_with_options(x: Tensor) -> None:
     [
         (lambda: dt.trunk(Small(), cut="hed"), "no module 'hed' to cut at; it has head"),
         (
+            lambda: dt.trunk(Small(), cut=3),  # type: ignore[arg-type]
+            "cut is the name of a module, such as '3' or 'before 3', or 'output'; got 3",
+        ),
+        (lambda: dt.trunk(Small(), cut="x" * 600), "no module 'xxx"),
+        (
+            lambda: dt.trunk(Small(), pool=3),  # type: ignore[arg-type]
+            "unknown pool",
+        ),
+        (
             lambda: dt.trunk(Small(), pool="median"),  # type: ignore[arg-type]
             "unknown pool 'median'",
         ),

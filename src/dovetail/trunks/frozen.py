@@ -106,6 +106,10 @@ def trunk(
         )
     if name is not None and not isinstance(name, str):
         raise SpecError(f"the name of a trunk is a text, not {name!r:.80}")
+    if cut is not None and not isinstance(cut, str):
+        raise SpecError(
+            f"cut is the name of a module, such as '3' or 'before 3', or 'output'; got {cut!r:.80}"
+        )
     network = _frozen_copy(model)
     if weights is not None:
         _load(network, weights)
@@ -137,6 +141,7 @@ class Trunk(nn.Module):
         self.network = network.eval().requires_grad_(False)
         self.training = False
         self._takes = takes
+        self._cut = Cut(self.network, cut)
         self.facts = TrunkFacts(
             name=name[:_LONGEST_NAME],
             hash=_hash(network),
@@ -146,7 +151,6 @@ class Trunk(nn.Module):
             takes=str(takes),
         )
         self._replicas: dict[torch.device, Trunk] = {}
-        self._cut = Cut(self.network, cut)
 
     @property
     def name(self) -> str:
