@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import sys
 from pathlib import Path
 
 import pytest
@@ -140,6 +141,26 @@ def test_by_name_with_options(x: Tensor) -> None:
     trunk = dt.trunk(f"{__name__}:Small:cut=body,pool=max,name=mine")
     assert (trunk.name, trunk.facts.cut, trunk.facts.pool) == ("mine", "body", "max")
     assert trunk(x).shape == (5, 6)
+
+
+def test_by_name_without_weights_it_is_always_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = (
+        "import torch\nfrom torch import nn\nready = nn.Linear(4, 3)\ndef build(): return nn.Linear(4, 3)\n"
+    )
+    (tmp_path / "drawing_nets.py").write_text(code)
+    monkeypatch.chdir(tmp_path)
+    hashes: dict[str, set[str]] = {"build": set(), "ready": set()}
+    for seed in range(3):
+        monkeypatch.delitem(sys.modules, "drawing_nets", raising=False)
+        for name in ("build", "build", "ready"):  # first with what importing draws, then without
+            torch.manual_seed(seed)
+            hashes[name].add(dt.trunk(f"drawing_nets:{name}", cut="output").facts.hash)
+            drawn = torch.rand(3)
+            torch.manual_seed(seed)
+            assert torch.equal(drawn, torch.rand(3))
+    assert [len(found) for found in hashes.values()] == [1, 1]
 
 
 @pytest.mark.parametrize(
