@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 import dovetail as dt
 from dovetail.data.dataset import Dataset
-from dovetail.errors import DovetailError, SpecError
+from dovetail.errors import DovetailError, ShapeError, SpecError
 
 
 @pytest.fixture(scope="module")
@@ -114,3 +114,17 @@ def test_what_is_no_trunk_is_refused(
     for way in ways:
         with pytest.raises(SpecError, match=says):
             way(given)
+
+
+def test_a_split_of_raw_samples_is_refused_with_the_way_out(
+    model: nn.Module, data: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DOVETAIL_CACHE", str(tmp_path))
+    features = dt.trunk(model).features(data, progress=False)
+    (three,) = dt.train_specialists(features, "mlp:4", [3], epochs=1, progress=False)
+    for way in (three.predict, three.evaluate, three.with_threshold):
+        with pytest.raises(ShapeError, match=r"give trunk.features\(data\).test, or data.test.x"):
+            way(data.test)
+    with pytest.raises(ShapeError, match=r"not \(29,\)$"):
+        three(features.test.x[:, 1:])
+    assert np.array_equal(three.predict(data.test.x), three.predict(features.test))
