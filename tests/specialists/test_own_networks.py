@@ -88,7 +88,9 @@ def test_a_file_names_the_code_and_nothing_is_imported_on_its_word(
     with safe_open(path, framework="pt") as file:
         manifest = json.loads(file.metadata()["dovetail"])
     assert manifest["net"].startswith(f"{__name__}:Small#")
-    with pytest.raises(DovetailError, match=r"code of your own.*build=Small.*trust=\["):
+    with pytest.raises(
+        DovetailError, match=r"code of your own.*build=Small.*trust=\[.*dovetail --trust \S+ COMMAND"
+    ):
         dt.open(path)
     package = __name__.partition(".")[0]
     assert dt.open(path, trust=[package]) == team[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import sys
 from pathlib import Path
 
 import pytest
@@ -142,10 +143,39 @@ def test_by_name_with_options(x: Tensor) -> None:
     assert trunk(x).shape == (5, 6)
 
 
+def test_by_name_without_weights_it_is_always_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = (
+        "import torch\nfrom torch import nn\nready = nn.Linear(4, 3)\ndef build(): return nn.Linear(4, 3)\n"
+    )
+    (tmp_path / "drawing_nets.py").write_text(code)
+    monkeypatch.chdir(tmp_path)
+    hashes: dict[str, set[str]] = {"build": set(), "ready": set()}
+    for seed in range(3):
+        monkeypatch.delitem(sys.modules, "drawing_nets", raising=False)
+        for name in ("build", "build", "ready"):  # first with what importing draws, then without
+            torch.manual_seed(seed)
+            hashes[name].add(dt.trunk(f"drawing_nets:{name}", cut="output").facts.hash)
+            drawn = torch.rand(3)
+            torch.manual_seed(seed)
+            assert torch.equal(drawn, torch.rand(3))
+    assert [len(found) for found in hashes.values()] == [1, 1]
+
+
 @pytest.mark.parametrize(
     ("make", "says"),
     [
         (lambda: dt.trunk(Small(), cut="hed"), "no module 'hed' to cut at; it has head"),
+        (
+            lambda: dt.trunk(Small(), cut=3),  # type: ignore[arg-type]
+            "cut is the name of a module, such as '3' or 'before 3', or 'output'; got 3",
+        ),
+        (lambda: dt.trunk(Small(), cut="x" * 600), "no module 'xxx"),
+        (
+            lambda: dt.trunk(Small(), pool=3),  # type: ignore[arg-type]
+            "unknown pool",
+        ),
         (
             lambda: dt.trunk(Small(), pool="median"),  # type: ignore[arg-type]
             "unknown pool 'median'",
@@ -179,6 +209,59 @@ def test_a_module_that_is_not_used_is_no_cut(x: Tensor) -> None:
 
     with pytest.raises(SpecError, match="ran to its end without 'body'"):
         dt.trunk(Unused(), cut="body")(x)
+
+
+class Ordered(nn.Module):
+    """Runs dense layers of 8 to 8 numbers in another order than they were made in."""
+
+    def __init__(self, made: list[str], ran: list[str]) -> None:
+        super().__init__()
+        for name in made:
+            setattr(self, name, nn.LayerNorm(8) if name == "norm" else nn.Linear(8, 8))
+        self.ran = ran
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.until(len(self.ran), x)
+
+    def until(self, end: int, x: Tensor) -> Tensor:
+        for name in self.ran[:end]:
+            x = getattr(self, name)(x)
+        return x
+
+
+@pytest.mark.parametrize(
+    ("made", "ran", "cut"),
+    [
+        ("head stem", "stem head", "before head"),
+        ("stem head norm", "norm stem head", "before head"),
+        ("norm stem", "stem norm", "before norm"),
+        ("other stem", "stem other stem", "output"),
+    ],
+)
+def test_a_usual_cut_that_is_not_at_the_end_is_refused(made: str, ran: str, cut: str) -> None:
+    model, x = Ordered(made.split(), ran.split()), torch.rand(3, 8)
+    trunk = dt.trunk(model)
+    for _ in range(2):
+        with pytest.raises(SpecError, match=f"runs last; say it: cut='{cut}'"):
+            trunk(x)
+    with torch.no_grad():
+        end = len(model.ran) if cut == "output" else model.ran.index(cut.split()[1])
+        assert torch.equal(dt.trunk(model, cut=cut)(x), model.until(end, x))
+
+
+def test_the_usual_cut_does_not_run_what_comes_after_it_again(x: Tensor) -> None:
+    trunk, calls = dt.trunk(Small()), []
+    trunk.network.head.register_forward_hook(lambda *_: calls.append(1))  # type: ignore[union-attr]
+    first = trunk(x)
+    assert torch.equal(trunk(x), first)
+    assert calls == [1]
+
+
+def test_a_head_for_other_sizes_is_not_needed() -> None:
+    model = nn.Sequential(nn.Conv2d(1, 4, 3), nn.Flatten(), nn.Linear(4 * 36, 10))
+    bigger = torch.rand(2, 1, 12, 12)
+    with torch.no_grad():
+        assert torch.equal(dt.trunk(model)(bigger), model[1](model[0](bigger)))
 
 
 def test_a_row_for_each_sample_is_wanted(x: Tensor) -> None:

@@ -137,7 +137,7 @@ class OwnBuilder:
             raise SpecError(
                 f"its network is code of your own, {module}:{name}, which no file brings along; hand it in: "
                 f"dovetail.open(path, build={name.partition('(')[0]}), or allow to import it: trust=[{module!r}] "
-                f"(--trust {module})"
+                f"(in front of a command: dovetail --trust {module} COMMAND ...)"
             )
         made = build() if seed is None else seeded_build(build, seed)
         if not isinstance(made, nn.Module):

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from ..data.preparation import Preparation
+from ..data.preparation import Features, Preparation
 from ..data.preparation.numbers import as_array
 from ..data.split import Split, is_finite
 from ..errors import DataError, ShapeError
@@ -83,9 +83,15 @@ class Interface:
     def check_shape(self, x: Tensor) -> None:
         """Refuse samples of another shape."""
         if not x.dim() or tuple(x.shape[1:]) != self.input_shape:
+            way = "; give trunk.features(data).test, or data.test.x" if self._is_raw(x) else ""
             raise ShapeError(
-                f"{self.what} takes samples of shape {self.input_shape}, not {tuple(x.shape[1:])}"
+                f"{self.what} takes samples of shape {self.input_shape}, not {tuple(x.shape[1:])}{way}"
             )
+
+    def _is_raw(self, x: Tensor) -> bool:
+        """Whether samples are such as a trunk takes, where features of it are wanted."""
+        stands_on = self.preparation
+        return isinstance(stands_on, Features) and tuple(x.shape[1:]) == stands_on.sample_shape
 
 
 @dataclass(frozen=True)

@@ -127,8 +127,12 @@ def export(
         try:
             run = write(network, example, temporary, names)
             given = torch.rand(_TRIED, *shape)
+            inputs = (
+                _computed(preparation, given) if takes_raw and isinstance(preparation, Features) else None
+            )
             with torch.no_grad():
-                differences.append(_difference(run(given), network(given)))
+                wanted = network(given) if inputs is None else part.module(known_only=known_only)(inputs)
+                differences.append(_difference(run(given), wanted))
         except (DovetailError, OSError):
             raise
         except Exception as error:
@@ -136,6 +140,13 @@ def export(
 
     write_whole(path, write_checked)
     return Export(path, shape, tuple(names), differences[0])
+
+
+def _computed(features: Features, given: Tensor) -> Tensor:
+    """Return features as they are computed for predictions: by the trunk that is cut, not by the layer made of it."""
+    first = None if features.before is None else features.before.layer()
+    samples = given if first is None else first(given)
+    return features.scaled(features.trunk_at_hand().compute(samples, device="cpu"))
 
 
 def _difference(found: Tensor, wanted: Tensor) -> float:

@@ -18,7 +18,7 @@ from ..data.preparation.features import TrunkFacts
 from ..errors import SpecError
 from ..io.checkpoint import load_checkpoint
 from .compute import Devices, compute_features, features_of
-from .cut import Cut, usual_cut
+from .cut import Cut, is_whole, usual_cut
 from .named import build_named, name_and_options
 from .pool import Pool, check_pool, pooled
 from .takes import (
@@ -59,7 +59,8 @@ def trunk(
         a slash between numbers of ``mean`` and ``std``.
     cut : str, optional
         Where it ends: the name of a module (``dict(model.named_modules())`` has them), after which it is cut; ``"before
-        NAME"``; or ``"output"`` for all of it. By default before its last layer.
+        NAME"``; or ``"output"`` for all of it. By default before its last layer; the first samples are refused if
+        layers run in another order than they were made in, so that this is not the last.
     pool : {"auto", "mean", "max", "first", "flatten", "none"}
         How maps and tokens become a vector: their mean by default. ``"none"`` keeps them, for parts that are
         themselves the rest of a network.
@@ -105,6 +106,10 @@ def trunk(
         )
     if name is not None and not isinstance(name, str):
         raise SpecError(f"the name of a trunk is a text, not {name!r:.80}")
+    if cut is not None and not isinstance(cut, str):
+        raise SpecError(
+            f"cut is the name of a module, such as '3' or 'before 3', or 'output'; got {cut!r:.80}"
+        )
     network = _frozen_copy(model)
     if weights is not None:
         _load(network, weights)
@@ -112,7 +117,9 @@ def trunk(
     takes: Takes = (
         usual_sentences(network, tokenizer) if reads_texts else usual_numbers(network, size, mean, std)
     )
-    return Trunk(network, usual_cut(network) if cut is None else cut, pool, takes, name or _name_of(network))
+    made = Trunk(network, usual_cut(network) if cut is None else cut, pool, takes, name or _name_of(network))
+    made._cut.unsure = cut is None and not is_whole(network)
+    return made
 
 
 class Trunk(nn.Module):
@@ -134,6 +141,7 @@ class Trunk(nn.Module):
         self.network = network.eval().requires_grad_(False)
         self.training = False
         self._takes = takes
+        self._cut = Cut(self.network, cut)
         self.facts = TrunkFacts(
             name=name[:_LONGEST_NAME],
             hash=_hash(network),
@@ -143,7 +151,6 @@ class Trunk(nn.Module):
             takes=str(takes),
         )
         self._replicas: dict[torch.device, Trunk] = {}
-        self._cut = Cut(self.network, cut)
 
     @property
     def name(self) -> str:
@@ -164,8 +171,8 @@ class Trunk(nn.Module):
         call = self._takes.call(x, self.network)
         return pooled(self._cut.run(self.network, call.args, call.kwargs), self.facts.pool, call.mask)
 
-    def compute(self, x: Tensor) -> Tensor:
-        """Return the features of many samples, in batches, in main memory.
+    def compute(self, x: Tensor, *, device: Devices = None) -> Tensor:
+        """Return the features of many samples, in batches, in main memory; computed on all GPUs by default.
 
         Examples
         --------
@@ -174,7 +181,7 @@ class Trunk(nn.Module):
         ... ).shape
         torch.Size([3, 4])
         """
-        return compute_features(self, x)
+        return compute_features(self, x, device=device)
 
     def features(
         self,

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 from torch import Tensor, nn
 
 from ..errors import DovetailError, SpecError, unknown_name
-from ..importing import failed, is_code, made_by
+from ..importing import failed, found, is_code, made_by
+from ..nets.seeding import seeded_build
 
 KINDS = ("timm", "sentence", "transformers")
 FORM = (
@@ -17,6 +18,9 @@ FORM = (
     "timm:resnet18:weights=resnet18.safetensors,size=224"
 )
 """What can be named, in the words of help and errors."""
+
+_SEED = 0
+"""Of the weights of a builder that draws them."""
 
 
 class Built(NamedTuple):
@@ -67,11 +71,18 @@ def build_named(text: str, weights: str | Path | Mapping[str, Tensor] | None = N
     if kind in KINDS and rest:
         return {"timm": _timm, "sentence": _sentence, "transformers": _transformers}[kind](rest, weights)
     if is_code(text, "builder"):
-        made = made_by(text, "builder", ready=nn.Module)
+        made = _made(text)
         if not isinstance(made, nn.Module):
             raise SpecError(f"{text} gives a {type(made).__name__}; a trunk is made of a torch.nn.Module")
         return Built(made, text.rpartition(":")[2], weights=weights)
     raise SpecError(f"{text!r:.200} names no network; write {FORM}")
+
+
+def _made(text: str) -> Any:
+    """Return what a builder makes, from a seed: or else one without weights gave another trunk in every process."""
+    # Importing may draw too, the first time; and a network may be made there.
+    seeded_build(lambda: found(text, "builder"), _SEED)
+    return seeded_build(lambda: made_by(text, "builder", ready=nn.Module), _SEED)
 
 
 def _timm(name: str, weights: str | Path | Mapping[str, Tensor] | None) -> Built:

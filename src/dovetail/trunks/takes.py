@@ -70,7 +70,7 @@ class Numbers:
         """Return the resized and scaled samples."""
         if not isinstance(x, Tensor):
             raise DataError(f"this trunk takes tensors, not {type(x).__name__}")
-        weight = next(network.parameters(), None)
+        weight, given = next(network.parameters(), None), x
         if weight is not None:
             x = _ids(x.to(weight.device)) if _looks_up(network) else x.to(weight.device, weight.dtype)
         if self.size is not None and tuple(x.shape[-2:]) != self.size:
@@ -80,7 +80,8 @@ class Numbers:
         if self.mean:
             mean, std = (torch.tensor(values).to(x).reshape(-1, 1, 1) for values in (self.mean, self.std))
             x = (x - mean) / std
-        return Call((x,))
+        # Samples are the caller's, and a network may begin with what works in place.
+        return Call((x.clone() if x is given else x,))
 
     def __str__(self) -> str:
         size = "samples as they are" if self.size is None else "pictures at {} × {}".format(*self.size)

@@ -58,7 +58,7 @@ class FrozenTrunk(Protocol):
     def facts(self) -> TrunkFacts:
         """What decides its features."""
 
-    def compute(self, x: Tensor) -> Tensor:
+    def compute(self, x: Tensor, *, device: Any = None) -> Tensor:
         """Return the features of samples as a data set holds them."""
 
     def features(self, data: Any, *, like: Any = None) -> Any:
@@ -129,8 +129,13 @@ class Features(Preparation):
         Raises
         ------
         SpecError
-            When it is another trunk, naming both.
+            When it is no trunk, or another one, naming both.
         """
+        if not isinstance(getattr(trunk, "facts", None), TrunkFacts):
+            kind = f"the text {trunk!r:.80}" if isinstance(trunk, str) else f"a {type(trunk).__name__}"
+            raise SpecError(
+                f"it takes the trunk {self.trunk}; {kind} is none, dovetail.trunk(...) makes one of it"
+            )
         mine, theirs = (facts.model_dump(exclude={"name"}) for facts in (self.trunk, trunk.facts))
         if mine != theirs:
             differ = ", ".join(name for name in mine if mine[name] != theirs[name])
