@@ -2,16 +2,18 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 
 import dovetail as dt
 from dovetail.data import Dataset, Split
-from dovetail.errors import DataError, FileFormatError, MisfitError
+from dovetail.errors import DataError, FileFormatError, MisfitError, SpecError
 from dovetail.specialists import Certificate, certify
 from dovetail.specialists.closed_form.manifest import checksum
 
+from ..helpers import make_specialist
 from .helpers import CLASSES, data_of, team_of
 
 DATA = data_of()
@@ -141,7 +143,36 @@ def test_a_file_of_it_is_read_back_and_damage_is_refused(tmp_path: Path) -> None
 
 def test_what_cannot_be_certified_is_refused() -> None:
     whole = dt.compose(team_of(DATA))
+    with pytest.raises(MisfitError, match="is of classes that are taken out; name one that Sums"):
+        certify(whole, [], DATA)
+    assert certify(whole, "cat") == certify(whole, 2) == certify(whole, ["cat"])  # type: ignore[arg-type]
+    with pytest.raises(SpecError, match="unknown class 'yak'"):
+        certify(whole, "yak")
     with pytest.raises(MisfitError, match="sums of nothing"):
         certify(whole, CLASSES)
     with pytest.raises(DataError, match="has other classes"):
         certify(whole, ["cat"], dt.load("digits"))
+
+
+@pytest.mark.parametrize("wrong", [team_of(DATA), make_specialist((1,)), "nine.safetensors", DATA, None])
+def test_a_certificate_is_of_sums_alone(wrong: Any) -> None:
+    whole = dt.compose(team_of(DATA))
+    said = f"of sums in one part, not of {type(wrong).__name__}: add a list with dovetail.compose"
+    with pytest.raises(MisfitError, match=said):
+        certify(wrong, ["cat"])
+    found = certify(whole, ["cat"])
+    with pytest.raises(MisfitError, match=said):
+        found.check(wrong)
+    if wrong is not None:
+        with pytest.raises(MisfitError, match=said):
+            found.check(whole.without("cat"), whole=wrong)
+
+
+@pytest.mark.parametrize("wrong", [DATA.train, "digits", team_of(DATA)])
+def test_data_of_a_certificate_is_a_dataset(wrong: Any) -> None:
+    whole = dt.compose(team_of(DATA))
+    said = f"give the Dataset that the sums were made of.*not {type(wrong).__name__}"
+    with pytest.raises(DataError, match=said):
+        certify(whole, ["cat"], wrong)
+    with pytest.raises(DataError, match=said):
+        certify(whole, ["cat"]).check(whole.without("cat"), wrong)

@@ -9,7 +9,7 @@ whoever changes a file can write its checksum anew. What can be relied on is wha
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Final, Literal, Self
 
@@ -19,7 +19,7 @@ from ..._version import __version__
 from ...data.dataset import Dataset
 from ...data.preparation import Features, Numbers, Pictures, Texts
 from ...data.split import Split
-from ...errors import FileFormatError, MisfitError
+from ...errors import DataError, FileFormatError, MisfitError
 from ...io.fields import parse, read_as, refuse_newer
 from ...io.write import write_whole
 from ...result import Result
@@ -113,6 +113,9 @@ class Certificate(BaseModel, Result):
         whole : Sums, optional
             The sums with the classes, to take them out once more.
         """
+        _check_kinds(part, data)
+        if whole is not None:
+            _check_kinds(whole)
         same = (
             set(part.known) == set(self.kept)
             and part.counts == self.samples
@@ -223,7 +226,7 @@ def certify(whole: Sums, classes: Sequence[ClassName], data: Dataset | None = No
     Raises
     ------
     MisfitError
-        When it does not know such a class, or nothing would be left.
+        When it does not know such a class, or none would be taken out, or nothing would be left.
 
     Examples
     --------
@@ -232,7 +235,11 @@ def certify(whole: Sums, classes: Sequence[ClassName], data: Dataset | None = No
     >>> certify(whole, [3, 8])
     Certificate(without 3, 8 sums and solution are, to the bit, what the others add up to)
     """
-    names = list(dict.fromkeys(whole.classes[class_id(one, whole.classes)] for one in classes))
+    _check_kinds(whole, data)
+    given = [classes] if isinstance(classes, str) or not isinstance(classes, Iterable) else classes
+    names = list(dict.fromkeys(whole.classes[class_id(one, whole.classes)] for one in given))
+    if not names:
+        raise MisfitError(f"a certificate is of classes that are taken out; name one that {whole!r} knows")
     before = whole.sums_digest  # computes the sums with the classes, so that they are subtracted below
     left = whole.without(*names)
     again = Sums(
@@ -256,6 +263,19 @@ def certify(whole: Sums, classes: Sequence[ClassName], data: Dataset | None = No
         not_proven=_not_proven(names, left, fresh is not None),
     )
     return found.model_copy(update={"proven": _proven(names, fresh is not None)}) if found.holds else found
+
+
+def _check_kinds(part: object, data: object = None) -> None:
+    """Refuse what is not of sums, and data that is no Dataset."""
+    if not isinstance(part, Sums):
+        raise MisfitError(
+            f"a certificate is of sums in one part, not of {type(part).__name__}: add a list with dovetail.compose, "
+            "and open a file with dovetail.open; only leaving out of sums can be proven"
+        )
+    if data is not None and not isinstance(data, Dataset):
+        raise DataError(
+            f"give the Dataset that the sums were made of, such as dovetail.load('digits'), not {type(data).__name__}"
+        )
 
 
 def _name(data: Dataset) -> str:
