@@ -164,6 +164,31 @@ def test_lists_of_classes_are_joined_by_name() -> None:
     assert set(both.predict(everyone.test.x)) <= set(both.classes)
 
 
+@pytest.mark.parametrize("solved_before", [False, True])
+def test_a_joined_list_stays_and_all_that_follows_from_samples_is_as_if_it_had_not_been(
+    solved_before: bool,
+) -> None:
+    theirs, ours = added(team_of(data_of(1, ("fox", "cat", "gnu")))), added(team_of(DATA, keep="samples"))
+    ours = ours.rename({"ant": "zebra"})  # so that the list is in another order than the joined one
+    both = added([ours, theirs])
+    if solved_before:
+        both.weights  # noqa: B018
+    left = both - theirs
+    assert left.counts == ours.counts
+    assert left.classes == ("bee", "cat", "dog", "eel", "fox", "gnu", "zebra") != ours.classes
+    assert left != ours
+    assert left.sums_digest == ours.sums_digest
+    assert left.solution_digest == ours.solution_digest
+    order = [left.known.index(name) for name in ours.known]
+    assert torch.equal(left.weights[:, order], ours.weights)
+    assert np.array_equal(left.predict(DATA.test.x), ours.predict(DATA.test.x))
+    outputs = left(DATA.test.x)
+    assert not outputs[:, [4, 5]].any()
+    np.testing.assert_allclose(
+        outputs[:, [left.classes.index(name) for name in ours.classes]], ours(DATA.test.x), atol=1e-5
+    )
+
+
 def test_renamed_classes_meet_those_of_that_name() -> None:
     ours = added(team_of(DATA))
     theirs = ours.rename({"cat": "Katze", "ant": "Ameise"})

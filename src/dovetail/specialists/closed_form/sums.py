@@ -40,7 +40,10 @@ class Sums(Part):
     """Sums of the random features of some classes' samples; made by `sums`, or opened from a file.
 
     Of one class or of many, it is the same kind of thing: ``+`` adds samples, ``-`` takes them out again, of other
-    classes or of the same. In whatever order that is done, what holds the same samples is the same to the bit.
+    classes or of the same. In whatever order that is done, what holds the same samples has the same sums and the same
+    solution, to the bit. Its class list only grows, where lists that differ were joined: names of classes that were
+    taken out stay in it, as outputs of 0, and ``==`` compares it as well. ``sums_digest`` and ``solution_digest`` are
+    of what is held, whatever the list.
 
     Attributes
     ----------
@@ -375,7 +378,7 @@ def sums_of_split(blueprint: SumsBlueprint, split: Split, *, keep: Keep = "small
 
 
 def add_sums(parts: Iterable[Part]) -> Sums:
-    """Return the sums of all samples of several parts; their class lists are joined by name.
+    """Return the sums of all samples of several parts; their class lists are joined by name, and stay so.
 
     Raises
     ------
