@@ -7,6 +7,7 @@ import random
 from functools import reduce
 from operator import add
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -242,8 +243,23 @@ def test_tuning_goes_along_and_clashes_are_refused() -> None:
     assert both == two + tuned
     with pytest.raises(MisfitError, match=r"were tuned differently \(ridge 5"):
         tuned + two.with_tuning(ridge=7.0)
-    with pytest.raises(DataError, match="no such tuning"):
-        one.with_tuning(temperature=-1.0)
+
+
+@pytest.mark.parametrize(
+    ("tuning", "said"),
+    [
+        (
+            {"ridge": -1},
+            r"ridge must be above 0 and at most 1000000000.0, not -1: what is added to the diagonal",
+        ),
+        ({"ridge": "x"}, r"ridge must be a number, not 'x': what is added to the diagonal"),
+        ({"ridge": float("nan"), "temperature": 1}, r"ridge must be a number, not nan: what is added"),
+        ({"temperature": 0}, r"temperature must be from 0.02 to 2.0, not 0: what scores are divided by"),
+    ],
+)
+def test_tuning_out_of_bounds_is_refused_with_its_bounds(tuning: dict[str, Any], said: str) -> None:
+    with pytest.raises(SpecError, match=rf"^{said}[a-z ]*$"):
+        team_of(DATA)[0].with_tuning(**tuning)
 
 
 def test_sums_of_other_features_are_refused() -> None:

@@ -12,7 +12,7 @@ import dovetail as dt
 from dovetail.data import Dataset, Split
 from dovetail.errors import FileFormatError
 from dovetail.io.header import KEY
-from dovetail.specialists.closed_form.manifest import _checksum
+from dovetail.specialists.closed_form.manifest import checksum
 from dovetail.specialists.closed_form.sums import Sums
 
 from .helpers import data_of, team_of
@@ -73,7 +73,7 @@ def altered(path: Path, change: str) -> Path:
             content["threshold"] |= {"confidence": "distance", "usual": [[0.0, 1.0]]}
         case "newer":
             content["schema"] = "dovetail.sums/2"
-    text = json.dumps({**content, "checksum": _checksum(content)})
+    text = json.dumps({**content, "checksum": checksum(content)})
     save_file(tensors, path, {KEY: text})
     return path
 

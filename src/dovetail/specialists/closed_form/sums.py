@@ -15,12 +15,14 @@ from types import MappingProxyType
 from typing import Any, Literal, Self
 
 import torch
+from pydantic import ValidationError
 from torch import Tensor, nn
 
 from ...data.split import Split
 from ...errors import DataError, MisfitError, SpecError
 from ...io.header import KEY
 from ...io.write import write_tensors
+from ...settings import explained
 from ..blueprint import State, hash_tensors
 from ..class_sets import ClassName, class_id
 from ..evaluate import check_class_ids
@@ -234,13 +236,18 @@ class Sums(Part):
             What is added to the diagonal of the second moment, for features in units of 1; 3 unless it was chosen.
         temperature : float, optional
             What scores are divided by; .07 unless it was chosen.
+
+        Raises
+        ------
+        SpecError
+            When one of them is out of its bounds.
         """
         wanted = {"ridge": ridge, "temperature": temperature}
         given = {name: value for name, value in wanted.items() if value is not None}
         try:
             tuning = Tuning(**{**self.tuning.model_dump(exclude={"chosen_on"}), **given})
-        except ValueError as error:
-            raise DataError(f"no such tuning: {given} ({str(error).splitlines()[2].strip():.80})") from None
+        except ValidationError as error:
+            raise explained(Tuning, error.errors()[0]) from None
         return type(self)(self.blueprint, self._held, tuning=tuning)
 
     def tuned(self, split: Split | None = None) -> Self:
