@@ -97,7 +97,7 @@ def test_only_the_whole_tells_whether_what_is_said_of_it_is_right() -> None:
         assert not other.check(left, whole=whole)
         assert not found.check(left, whole=whole.without("dog"))
         assert not found.check(left, whole=left)
-        assert not found.check(left, whole=dt.compose([whole, team_of(DATA)[2]]))
+        assert not found.check(left, whole=dt.compose([whole, team_of(data_of(1))[2]]))
 
 
 def test_it_says_what_is_not_proven() -> None:

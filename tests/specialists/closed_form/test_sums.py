@@ -18,7 +18,7 @@ from sklearn.linear_model import Ridge
 
 import dovetail as dt
 from dovetail.data import Dataset, Split
-from dovetail.errors import DataError, MisfitError, SpecError
+from dovetail.errors import DataError, DovetailWarning, MisfitError, SpecError
 from dovetail.specialists.closed_form.basis import UNIT
 from dovetail.specialists.closed_form.blueprint import joined_classes
 from dovetail.specialists.closed_form.sums import Sums
@@ -195,8 +195,10 @@ def test_renamed_classes_meet_those_of_that_name() -> None:
     theirs = ours.rename({"cat": "Katze", "ant": "Ameise"})
     assert theirs.classes == ("Ameise", "bee", "Katze", "dog", "eel")
     assert torch.equal(theirs.weights, ours.weights[:, [0, 1, 2, 3, 4]])
-    assert added([ours, theirs.rename({"Katze": "cat", "Ameise": "ant"})]) == added([ours, ours])
-    assert added([ours, theirs]).counts["bee"] == 24
+    more = added(team_of(data_of(1)))
+    again = more.rename({"cat": "Katze", "ant": "Ameise"})
+    assert added([ours, again.rename({"Katze": "cat", "Ameise": "ant"})]) == added([ours, more])
+    assert added([ours, again]).counts["bee"] == 24
     with pytest.raises(SpecError, match="several classes would be called 'dog'"):
         ours.rename({"cat": "dog"})
     with pytest.raises(SpecError, match="unknown class 'yak'"):
@@ -342,7 +344,11 @@ def test_what_is_no_data_for_sums_is_refused() -> None:
         dt.sums(Dataset("values", split, split, split, ("height",), task="values"))
     some = DATA.train.where(DATA.train.y != 2)
     fewer = Dataset("fewer", some, DATA.val, DATA.test, CLASSES)
-    assert [part.known for part in dt.sums(fewer, features=5)] == [("ant",), ("bee",), ("dog",), ("eel",)]
+    with pytest.warns(
+        DovetailWarning, match="fewer has no training samples of class cat, so there is no part of it"
+    ):
+        parts = dt.sums(fewer, features=5)
+    assert [part.known for part in parts] == [("ant",), ("bee",), ("dog",), ("eel",)]
     with pytest.raises(DataError, match="fewer has no training samples of class cat"):
         dt.sums(fewer, ["cat"], features=5)
     with pytest.raises(DataError, match="class ids 0 to 9, and there are 5 classes"):
@@ -355,5 +361,26 @@ def test_splits_with_the_samples_of_a_class_twice_hold_them_twice() -> None:
     rows = split_of(10, 4)
     double = Split(torch.cat([rows.x, rows.x]), torch.cat([rows.y, rows.y]))
     one, two = (added(team_of(Dataset("d", s, DATA.val, DATA.test, CLASSES))) for s in (rows, double))
-    assert two == one + one
+    assert two.samples == 2 * one.samples
+    assert torch.equal(two.second_moment, 2 * one.second_moment)
     assert two - one == one
+
+
+@pytest.mark.parametrize("keep", ["samples", "moments"])
+def test_what_would_count_the_same_samples_twice_is_refused(keep: str) -> None:
+    team = team_of(DATA, keep=keep)
+    said = "hold the same samples of class cat, which would count twice"
+    for parts in ([team[2], team[2]], [added(team), team[2]], [team[2], team[0], added(team[2:])]):
+        with pytest.raises(MisfitError, match=said):
+            dt.compose(parts)
+        with pytest.raises(MisfitError, match=said):
+            added(parts)
+    with pytest.raises(SpecError, match=r"has a part of cat twice.*count twice; name it once"):
+        dt.sums(DATA, ["cat", 0, 2], features=5)
+    with pytest.raises(SpecError, match="has a part of ant, cat twice"):
+        dt.sums(DATA, [("cat", "ant"), (0, 2)], features=5)
+    overlapping = dt.sums(DATA, [("cat", "ant"), ("cat", "bee")], features=5)
+    with pytest.raises(MisfitError, match=said):
+        dt.compose(overlapping)
+    # Other samples of the same class, and just as many, are more samples.
+    assert added([team[2], team_of(data_of(1), keep=keep)[2]]).samples == 24

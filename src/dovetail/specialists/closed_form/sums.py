@@ -390,7 +390,8 @@ def add_sums(parts: Iterable[Part]) -> Sums:
     Raises
     ------
     MisfitError
-        When some are no sums, or are of another basis or other inputs, or were tuned differently.
+        When some are no sums, or are of another basis or other inputs, or were tuned differently; or when two hold the
+        very same samples of a class, which would count twice.
     """
     given = list(parts)
     for part in given:
@@ -401,6 +402,7 @@ def add_sums(parts: Iterable[Part]) -> Sums:
             )
     found: list[Sums] = [part for part in given if isinstance(part, Sums)]
     check_same_basis(found)
+    _check_no_class_twice(found)
     tunings = list(dict.fromkeys(part._given_tuning for part in found if part._given_tuning is not None))
     if len(tunings) > 1:
         raise MisfitError(
@@ -414,6 +416,23 @@ def add_sums(parts: Iterable[Part]) -> Sums:
     return Sums(
         blueprint, Held.joined([part._held for part in found]), tuning=tunings[0] if tunings else None
     )
+
+
+def _check_no_class_twice(parts: Sequence[Sums]) -> None:
+    """Refuse parts of which two hold just the same of a class; what is added to other samples cannot be told."""
+    holding: dict[str, list[tuple[Sums, Content]]] = {}
+    for part in parts:
+        for name, content in part._held.contents.items():
+            others = holding.setdefault(name, [])
+            # Most classes are in one part alone, and then no hash is needed.
+            for other, its in others:
+                if content.count == its.count and content.digest == its.digest:
+                    raise MisfitError(
+                        f"{other!r} and {part!r} hold the same samples of class {name}, which would count twice; leave "
+                        f"one out, or what both have: part.without({name!r}). Samples that are there twice for good "
+                        "reason belong in the data of one part"
+                    )
+            others.append((part, content))
 
 
 def add_if_sums(parts: Iterable[Part] | Part, *, plain: bool) -> Sums | None:
