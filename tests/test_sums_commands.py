@@ -53,6 +53,18 @@ def test_a_file_for_each_class(folder: Path) -> None:
         run("sums", "digits", "--features", "150", "-o", folder)
 
 
+def test_the_same_part_twice_is_refused(folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(
+        DovetailError, match=r"rewarded has a part of 3 twice.*would count twice; name it once"
+    ):
+        run("sums", "digits", "--features", "150", "-r", "3", "-r", "3", "-o", tmp_path / "parts")
+    assert not (tmp_path / "parts").exists()
+    one, copy = folder / "sums-digits-3-seed0.safetensors", tmp_path / "three.safetensors"
+    copy.write_bytes(one.read_bytes())
+    with pytest.raises(DovetailError, match="hold the same samples of class 3, which would count twice"):
+        run("compose", one, copy, "-o", tmp_path / "twice.safetensors")
+
+
 def test_composing_with_a_certificate(folder: Path, tmp_path: Path) -> None:
     nine, paper = tmp_path / "nine.safetensors", tmp_path / "without-3.json"
     said = run(

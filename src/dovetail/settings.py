@@ -64,7 +64,7 @@ class Settings(BaseModel):
         try:
             super().__init__(**options)
         except ValidationError as error:
-            raise _explained(type(self), error.errors()[0]) from None
+            raise explained(type(self), error.errors()[0]) from None
 
     @classmethod
     def from_arguments(cls, arguments: Mapping[str, object]) -> Self:
@@ -85,8 +85,8 @@ def choices(annotation: object) -> tuple[str, ...]:
     return next((found for part in get_args(annotation) if (found := choices(part))), ())
 
 
-def _explained(settings: type[Settings], error: Mapping[str, Any]) -> SpecError:
-    """Return an error that names the option, the value and what it may be."""
+def explained(settings: type[BaseModel], error: Mapping[str, Any]) -> SpecError:
+    """Return an error that names the option, the value and what it may be; its fields have descriptions."""
     name, value = str(error["loc"][0]) if error["loc"] else "", error["input"]
     if error["type"] == "extra_forbidden":
         return unknown_name("option", name, settings.model_fields)

@@ -26,4 +26,5 @@ def data_of(seed: int = 0, classes: tuple[str, ...] = CLASSES, count: int = 60) 
 
 
 def team_of(data: Dataset, features: int | None = 40, **options: object) -> list[dt.Sums]:
-    return dt.sums(data, features=features, **options)  # type: ignore[arg-type]
+    there = data.train.y.unique().tolist()
+    return dt.sums(data, there, features=features, **options)  # type: ignore[arg-type]

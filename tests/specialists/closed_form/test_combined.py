@@ -72,3 +72,19 @@ def test_what_cannot_answer_together_is_refused() -> None:
     others = split_of(10, 0)
     with pytest.raises(DataError, match="no samples of the classes that these parts know"):
         dt.combine(two.parts, others.where(others.y > 1))
+
+
+def test_what_is_no_list_of_parts_is_refused() -> None:
+    sums = dt.compose(team_of(DATA))
+    with pytest.raises(MisfitError, match=r"a list of parts of both kinds, not Sums\(ant, bee"):
+        dt.combine(sums, DATA.val)
+    for nothing in (None, 3):
+        with pytest.raises(
+            MisfitError, match=f"a list of parts of both kinds, not .*{type(nothing).__name__}"
+        ):
+            dt.combine(nothing, DATA.val)  # type: ignore[arg-type]
+    for wrong in (3, None, torch.nn.Linear(6, 5), "ten.safetensors", [sums]):
+        with pytest.raises(MisfitError, match=f"not a value of type {type(wrong).__name__}; dovetail.open"):
+            dt.combine([sums, wrong], DATA.val)  # type: ignore[list-item]
+    with pytest.raises(MisfitError, match="not a value of type str; dovetail"):
+        dt.combine("ten.safetensors", DATA.val)  # type: ignore[arg-type]

@@ -7,6 +7,7 @@ import random
 from functools import reduce
 from operator import add
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from sklearn.linear_model import Ridge
 
 import dovetail as dt
 from dovetail.data import Dataset, Split
-from dovetail.errors import DataError, MisfitError, SpecError
+from dovetail.errors import DataError, DovetailWarning, MisfitError, SpecError
 from dovetail.specialists.closed_form.basis import UNIT
 from dovetail.specialists.closed_form.blueprint import joined_classes
 from dovetail.specialists.closed_form.sums import Sums
@@ -164,13 +165,40 @@ def test_lists_of_classes_are_joined_by_name() -> None:
     assert set(both.predict(everyone.test.x)) <= set(both.classes)
 
 
+@pytest.mark.parametrize("solved_before", [False, True])
+def test_a_joined_list_stays_and_all_that_follows_from_samples_is_as_if_it_had_not_been(
+    solved_before: bool,
+) -> None:
+    theirs, ours = added(team_of(data_of(1, ("fox", "cat", "gnu")))), added(team_of(DATA, keep="samples"))
+    ours = ours.rename({"ant": "zebra"})  # so that the list is in another order than the joined one
+    both = added([ours, theirs])
+    if solved_before:
+        both.weights  # noqa: B018
+    left = both - theirs
+    assert left.counts == ours.counts
+    assert left.classes == ("bee", "cat", "dog", "eel", "fox", "gnu", "zebra") != ours.classes
+    assert left != ours
+    assert left.sums_digest == ours.sums_digest
+    assert left.solution_digest == ours.solution_digest
+    order = [left.known.index(name) for name in ours.known]
+    assert torch.equal(left.weights[:, order], ours.weights)
+    assert np.array_equal(left.predict(DATA.test.x), ours.predict(DATA.test.x))
+    outputs = left(DATA.test.x)
+    assert not outputs[:, [4, 5]].any()
+    np.testing.assert_allclose(
+        outputs[:, [left.classes.index(name) for name in ours.classes]], ours(DATA.test.x), atol=1e-5
+    )
+
+
 def test_renamed_classes_meet_those_of_that_name() -> None:
     ours = added(team_of(DATA))
     theirs = ours.rename({"cat": "Katze", "ant": "Ameise"})
     assert theirs.classes == ("Ameise", "bee", "Katze", "dog", "eel")
     assert torch.equal(theirs.weights, ours.weights[:, [0, 1, 2, 3, 4]])
-    assert added([ours, theirs.rename({"Katze": "cat", "Ameise": "ant"})]) == added([ours, ours])
-    assert added([ours, theirs]).counts["bee"] == 24
+    more = added(team_of(data_of(1)))
+    again = more.rename({"cat": "Katze", "ant": "Ameise"})
+    assert added([ours, again.rename({"Katze": "cat", "Ameise": "ant"})]) == added([ours, more])
+    assert added([ours, again]).counts["bee"] == 24
     with pytest.raises(SpecError, match="several classes would be called 'dog'"):
         ours.rename({"cat": "dog"})
     with pytest.raises(SpecError, match="unknown class 'yak'"):
@@ -217,8 +245,23 @@ def test_tuning_goes_along_and_clashes_are_refused() -> None:
     assert both == two + tuned
     with pytest.raises(MisfitError, match=r"were tuned differently \(ridge 5"):
         tuned + two.with_tuning(ridge=7.0)
-    with pytest.raises(DataError, match="no such tuning"):
-        one.with_tuning(temperature=-1.0)
+
+
+@pytest.mark.parametrize(
+    ("tuning", "said"),
+    [
+        (
+            {"ridge": -1},
+            r"ridge must be above 0 and at most 1000000000.0, not -1: what is added to the diagonal",
+        ),
+        ({"ridge": "x"}, r"ridge must be a number, not 'x': what is added to the diagonal"),
+        ({"ridge": float("nan"), "temperature": 1}, r"ridge must be a number, not nan: what is added"),
+        ({"temperature": 0}, r"temperature must be from 0.02 to 2.0, not 0: what scores are divided by"),
+    ],
+)
+def test_tuning_out_of_bounds_is_refused_with_its_bounds(tuning: dict[str, Any], said: str) -> None:
+    with pytest.raises(SpecError, match=rf"^{said}[a-z ]*$"):
+        team_of(DATA)[0].with_tuning(**tuning)
 
 
 def test_sums_of_other_features_are_refused() -> None:
@@ -301,7 +344,11 @@ def test_what_is_no_data_for_sums_is_refused() -> None:
         dt.sums(Dataset("values", split, split, split, ("height",), task="values"))
     some = DATA.train.where(DATA.train.y != 2)
     fewer = Dataset("fewer", some, DATA.val, DATA.test, CLASSES)
-    assert [part.known for part in dt.sums(fewer, features=5)] == [("ant",), ("bee",), ("dog",), ("eel",)]
+    with pytest.warns(
+        DovetailWarning, match="fewer has no training samples of class cat, so there is no part of it"
+    ):
+        parts = dt.sums(fewer, features=5)
+    assert [part.known for part in parts] == [("ant",), ("bee",), ("dog",), ("eel",)]
     with pytest.raises(DataError, match="fewer has no training samples of class cat"):
         dt.sums(fewer, ["cat"], features=5)
     with pytest.raises(DataError, match="class ids 0 to 9, and there are 5 classes"):
@@ -314,5 +361,26 @@ def test_splits_with_the_samples_of_a_class_twice_hold_them_twice() -> None:
     rows = split_of(10, 4)
     double = Split(torch.cat([rows.x, rows.x]), torch.cat([rows.y, rows.y]))
     one, two = (added(team_of(Dataset("d", s, DATA.val, DATA.test, CLASSES))) for s in (rows, double))
-    assert two == one + one
+    assert two.samples == 2 * one.samples
+    assert torch.equal(two.second_moment, 2 * one.second_moment)
     assert two - one == one
+
+
+@pytest.mark.parametrize("keep", ["samples", "moments"])
+def test_what_would_count_the_same_samples_twice_is_refused(keep: str) -> None:
+    team = team_of(DATA, keep=keep)
+    said = "hold the same samples of class cat, which would count twice"
+    for parts in ([team[2], team[2]], [added(team), team[2]], [team[2], team[0], added(team[2:])]):
+        with pytest.raises(MisfitError, match=said):
+            dt.compose(parts)
+        with pytest.raises(MisfitError, match=said):
+            added(parts)
+    with pytest.raises(SpecError, match=r"has a part of cat twice.*count twice; name it once"):
+        dt.sums(DATA, ["cat", 0, 2], features=5)
+    with pytest.raises(SpecError, match="has a part of ant, cat twice"):
+        dt.sums(DATA, [("cat", "ant"), (0, 2)], features=5)
+    overlapping = dt.sums(DATA, [("cat", "ant"), ("cat", "bee")], features=5)
+    with pytest.raises(MisfitError, match=said):
+        dt.compose(overlapping)
+    # Other samples of the same class, and just as many, are more samples.
+    assert added([team[2], team_of(data_of(1), keep=keep)[2]]).samples == 24

@@ -12,7 +12,7 @@ import dovetail as dt
 from dovetail.data import Dataset, Split
 from dovetail.errors import FileFormatError
 from dovetail.io.header import KEY
-from dovetail.specialists.closed_form.manifest import _checksum
+from dovetail.specialists.closed_form.manifest import checksum
 from dovetail.specialists.closed_form.sums import Sums
 
 from .helpers import data_of, team_of
@@ -38,7 +38,7 @@ def test_a_class_of_a_hundred_samples_takes_less_than_100_kB(tmp_path: Path) -> 
     names = tuple(f"a class with a long name, number {number}" for number in range(150))
     x = torch.randn(100, 384, generator=torch.Generator().manual_seed(0))
     split = Split(x, torch.full((100,), 7))
-    (part,) = dt.sums(Dataset("intents", split, split, split, names))
+    (part,) = dt.sums(Dataset("intents", split, split, split, names), [7])
     assert part.save(tmp_path / "seven.safetensors").stat().st_size < 100_000
 
 
@@ -73,7 +73,7 @@ def altered(path: Path, change: str) -> Path:
             content["threshold"] |= {"confidence": "distance", "usual": [[0.0, 1.0]]}
         case "newer":
             content["schema"] = "dovetail.sums/2"
-    text = json.dumps({**content, "checksum": _checksum(content)})
+    text = json.dumps({**content, "checksum": checksum(content)})
     save_file(tensors, path, {KEY: text})
     return path
 

@@ -2,15 +2,16 @@
 
 It is a computation, not a promise: the sums of what is left are made once by subtracting, once by adding up what is
 left, and, where there is data, once from its samples; all three are hashed, and so are the solutions. It says as
-plainly what it does not prove.
+plainly what it does not prove. Its file has a checksum, which tells damage and careless changes, not who wrote it:
+whoever changes a file can write its checksum anew. What can be relied on is what `check` computes again.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -18,15 +19,17 @@ from ..._version import __version__
 from ...data.dataset import Dataset
 from ...data.preparation import Features, Numbers, Pictures, Texts
 from ...data.split import Split
-from ...errors import FileFormatError, MisfitError
+from ...errors import DataError, FileFormatError, MisfitError
 from ...io.fields import parse, read_as, refuse_newer
 from ...io.write import write_whole
 from ...result import Result
 from ..class_sets import ClassName, class_id
 from ..fitting import check_data
+from .manifest import checksum
 from .sums import Sums, sums_of_split
 
-SCHEMA = "dovetail.certificate/1"
+SCHEMA: Final = "dovetail.certificate/2"
+WITHOUT_CHECKSUM: Final = "dovetail.certificate/1"
 Hash = Annotated[str, Field(pattern="^[0-9a-f]{32}$")]
 Text = Annotated[str, Field(max_length=1000)]
 
@@ -67,7 +70,9 @@ class Certificate(BaseModel, Result):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    schema_: Literal["dovetail.certificate/1"] = Field(default="dovetail.certificate/1", alias="schema")
+    schema_: Literal["dovetail.certificate/1", "dovetail.certificate/2"] = Field(
+        default=SCHEMA, alias="schema"
+    )
     dovetail: Text = __version__
     dropped: tuple[str, ...]
     kept: tuple[str, ...]
@@ -91,11 +96,13 @@ class Certificate(BaseModel, Result):
         same = {self.subtracted, self.added, self.subtracted if self.fresh is None else self.fresh}
         return len(same) == 1 and self.solution == self.fresh_solution
 
-    def check(self, part: Sums, data: Dataset | None = None) -> bool:
+    def check(self, part: Sums, data: Dataset | None = None, *, whole: Sums | None = None) -> bool:
         """Return whether a part is what this was computed of, by computing it again.
 
         Sums are the same on every machine and are compared with what is written here. Solutions may differ in their
-        last bits from one machine to another, so they are compared with each other, on this one.
+        last bits from one machine to another, so they are compared with each other, on this one. What is said of data
+        is compared with the data, so it takes the data; and ``before`` and ``dropped`` are about what is no longer in
+        the part, so nothing but the whole can tell whether they are right.
 
         Parameters
         ----------
@@ -103,13 +110,23 @@ class Certificate(BaseModel, Result):
             What is left, as it was saved.
         data : Dataset, optional
             The data, to make its sums from the start once more.
+        whole : Sums, optional
+            The sums with the classes, to take them out once more.
         """
+        _check_kinds(part, data)
+        if whole is not None:
+            _check_kinds(whole)
         same = (
             set(part.known) == set(self.kept)
+            and part.counts == self.samples
             and part.blueprint.basis.digest == self.basis
             and (part.tuning.ridge, part.temperature) == (self.ridge, self.temperature)
         )
-        if not (self.holds and same):
+        if not (self.holds and self._agrees and same and self._says_what_follows(part)):
+            return False
+        if data is not None and not self._is_of(data):
+            return False
+        if whole is not None and not self._was_taken_out_of(whole):
             return False
         again = Sums(part.blueprint, part.contents, tuning=part.tuning)
         made = [again] if data is None else [again, _fresh(part, data)]
@@ -117,13 +134,40 @@ class Certificate(BaseModel, Result):
             one.sums_digest == self.subtracted and one.solution_digest == part.solution_digest for one in made
         )
 
+    @property
+    def _agrees(self) -> bool:
+        """Whether no class is both taken out and left, and data is named where there are sums of it."""
+        apart = bool(self.dropped) and not set(self.dropped) & set(self.kept)
+        return apart and (self.fresh is None) == (self.data == "")
+
+    def _says_what_follows(self, part: Sums) -> bool:
+        # Who words these otherwise raises the schema: what was written before is still compared with what it said.
+        fresh = self.fresh is not None
+        return self.proven == _proven(self.dropped, fresh) and self.not_proven == _not_proven(
+            self.dropped, part, fresh
+        )
+
+    def _is_of(self, data: Dataset) -> bool:
+        """Whether this was computed with some data, where it was with any."""
+        return self.data in ("", _name(data)) and set(self.dropped) <= set(data.classes)
+
+    def _was_taken_out_of(self, whole: Sums) -> bool:
+        return (
+            set(whole.known) == {*self.dropped, *self.kept}
+            and whole.sums_digest == self.before
+            and whole.without(*self.dropped).sums_digest == self.subtracted
+        )
+
     def to_dict(self) -> dict[str, object]:
         """Return it as plain values, ready for JSON."""
         return {**self.model_dump(by_alias=True, mode="json"), "holds": self.holds}
 
     def save(self, path: str | Path) -> Path:
-        """Write it as JSON."""
-        text = json.dumps(self.to_dict(), indent=2)
+        """Write it as JSON, with a checksum over all of it."""
+        content = self.to_dict()
+        if self.schema_ == SCHEMA:
+            content["checksum"] = checksum(content)
+        text = json.dumps(content, indent=2)
         return write_whole(path, lambda temporary: temporary.write_text(text + "\n", "utf-8"))
 
     @classmethod
@@ -133,7 +177,7 @@ class Certificate(BaseModel, Result):
         Raises
         ------
         FileFormatError
-            When there is none, or it is damaged.
+            When there is none, or it is damaged, or was altered after it was written.
         """
         path = Path(path)
         try:
@@ -141,6 +185,9 @@ class Certificate(BaseModel, Result):
             if not isinstance(content, dict):
                 raise FileFormatError("it is not a JSON object")
             refuse_newer(content, SCHEMA)
+            written = content.pop("checksum", None)
+            if content.get("schema") != WITHOUT_CHECKSUM and written != checksum(content):
+                raise FileFormatError("it does not match its checksum: it was altered or damaged")
             content.pop("holds", None)
             return read_as(cls, json.dumps(content))
         except (OSError, UnicodeDecodeError) as error:
@@ -179,7 +226,7 @@ def certify(whole: Sums, classes: Sequence[ClassName], data: Dataset | None = No
     Raises
     ------
     MisfitError
-        When it does not know such a class, or nothing would be left.
+        When it does not know such a class, or none would be taken out, or nothing would be left.
 
     Examples
     --------
@@ -188,7 +235,11 @@ def certify(whole: Sums, classes: Sequence[ClassName], data: Dataset | None = No
     >>> certify(whole, [3, 8])
     Certificate(without 3, 8 sums and solution are, to the bit, what the others add up to)
     """
-    names = list(dict.fromkeys(whole.classes[class_id(one, whole.classes)] for one in classes))
+    _check_kinds(whole, data)
+    given = [classes] if isinstance(classes, str) or not isinstance(classes, Iterable) else classes
+    names = list(dict.fromkeys(whole.classes[class_id(one, whole.classes)] for one in given))
+    if not names:
+        raise MisfitError(f"a certificate is of classes that are taken out; name one that {whole!r} knows")
     before = whole.sums_digest  # computes the sums with the classes, so that they are subtracted below
     left = whole.without(*names)
     again = Sums(
@@ -208,10 +259,27 @@ def certify(whole: Sums, classes: Sequence[ClassName], data: Dataset | None = No
         temperature=left.temperature,
         solution=left.solution_digest,
         fresh_solution=(fresh or again).solution_digest,
-        data="" if data is None else f"{data.name} ({data.fingerprint})",
-        not_proven=tuple(_not_proven(names, whole, fresh is not None)),
+        data="" if data is None else _name(data),
+        not_proven=_not_proven(names, left, fresh is not None),
     )
     return found.model_copy(update={"proven": _proven(names, fresh is not None)}) if found.holds else found
+
+
+def _check_kinds(part: object, data: object = None) -> None:
+    """Refuse what is not of sums, and data that is no Dataset."""
+    if not isinstance(part, Sums):
+        raise MisfitError(
+            f"a certificate is of sums in one part, not of {type(part).__name__}: add a list with dovetail.compose, "
+            "and open a file with dovetail.open; only leaving out of sums can be proven"
+        )
+    if data is not None and not isinstance(data, Dataset):
+        raise DataError(
+            f"give the Dataset that the sums were made of, such as dovetail.load('digits'), not {type(data).__name__}"
+        )
+
+
+def _name(data: Dataset) -> str:
+    return f"{data.name} ({data.fingerprint})"
 
 
 def _fresh(left: Sums, data: Dataset) -> Sums:
@@ -239,8 +307,8 @@ def _proven(names: Sequence[str], fresh: bool) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _not_proven(names: Sequence[str], whole: Sums, fresh: bool) -> list[str]:
-    what, preparation, tuned = ", ".join(names), whole.preparation, whole.tuning.chosen_on
+def _not_proven(names: Sequence[str], left: Sums, fresh: bool) -> tuple[str, ...]:
+    what, preparation, tuned = ", ".join(names), left.preparation, left.tuning.chosen_on
     found = []
     if isinstance(preparation, Features):
         found.append(
@@ -267,4 +335,4 @@ def _not_proven(names: Sequence[str], whole: Sums, fresh: bool) -> list[str]:
         found.append("That the parts hold what their owners say: no data was given to make the sums of anew.")
     found.append(f"That no copy of the samples of {what}, or of its part, is kept elsewhere.")
     found.append(f"That the name is gone: {what} stays in the class list.")
-    return found
+    return tuple(found)

@@ -183,7 +183,7 @@ def combine(parts: Iterable[Part], split: Split, *, device: torch.device | str |
     >>> combine([dt.compose(nets), dt.compose(dt.sums(data, features=300))], data.val).known[:3]
     ('0', '1', '2')
     """
-    given = _by_kind(list(parts))
+    given = _by_kind(_checked_kinds(parts))
     _check(given)
     check_class_ids(given[0], split)
     ids = list(given[0].rewarded)
@@ -227,6 +227,27 @@ def weighed(logits: Tensor, target: Tensor) -> tuple[list[float], list[float]]:
     found = minimize(loss, start, jac=True, bounds=bounds, options={"maxiter": _ROUNDS})
     together = min((float(found.fun), found.x.tolist()), min(best))
     return together[1], [value for value, _ in best] + [together[0]]
+
+
+def _checked_kinds(parts: object) -> list[Part]:
+    """Return the parts of a list, or refuse what is none."""
+    if isinstance(parts, Part) or not isinstance(parts, Iterable):
+        raise MisfitError(
+            f"combine takes a list of parts of both kinds, not {_said(parts)}; write combine([*team, *sums], data.val)"
+        )
+    found: list[Part] = []
+    for part in parts:
+        if not isinstance(part, Part):
+            raise MisfitError(
+                f"combine takes specialists, sums and composites, not {_said(part)}; dovetail.open reads a part's "
+                "file, and dovetail.as_part makes a network a part"
+            )
+        found.append(part)
+    return found
+
+
+def _said(one: object) -> str:
+    return repr(one) if isinstance(one, Part) else f"a value of type {type(one).__name__}"
 
 
 def _by_kind(parts: list[Part]) -> list[Part]:

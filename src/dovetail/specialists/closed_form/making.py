@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterable
 from typing import Literal
 
@@ -10,7 +11,7 @@ import torch
 
 from ...data.dataset import Dataset
 from ...data.preparation import Numbers, Table
-from ...errors import DataError
+from ...errors import DataError, DovetailWarning, SpecError
 from ..class_sets import ClassName, class_sets, named
 from .basis import Basis
 from .blueprint import SumsBlueprint
@@ -40,7 +41,8 @@ def sums(
         ``trunk.features(data, scale=False)``: features that are scaled to the mean and variance of all training samples
         carry a little of every class into every part.
     rewarded : iterable, optional
-        For each part a class or several, by id or name. Default: one part per class that has samples.
+        For each part a class or several, by id or name. Default: one part per class that has training samples; classes
+        without any are named in a warning.
     features : int or None
         Random features: more are more accurate, and a solution takes time with their third power. None, or 0, for the
         inputs themselves.
@@ -58,6 +60,18 @@ def sums(
     -------
     list of Sums
         In the order of ``rewarded``.
+
+    Raises
+    ------
+    DataError
+        When there are no training samples of a class that was asked for, or of any.
+    SpecError
+        When ``rewarded`` has the same part twice: added, its samples would count twice.
+
+    Warns
+    -----
+    DovetailWarning
+        When classes get no part because they have no training samples.
 
     Examples
     --------
@@ -80,7 +94,21 @@ def sums(
     blueprint = blueprint_for(data, settings)
     counts = data.train.y.bincount(minlength=len(data.classes))
     sets = class_sets(rewarded, data.classes)
-    if rewarded is None:
+    twice = next((one for place, one in enumerate(sets) if one in sets[:place]), None)
+    if twice is not None:
+        raise SpecError(
+            f"rewarded has a part of {named(twice, data.classes)} twice, and added up the same samples would count "
+            "twice; name it once"
+        )
+    if rewarded is None and (
+        lacking := [number for number, count in enumerate(counts.tolist()) if not count]
+    ):
+        warnings.warn(
+            f"{data.name} has no training samples of class {named(lacking, data.classes, most=5)}, so there is no part "
+            "of it",
+            DovetailWarning,
+            stacklevel=2,
+        )
         sets = [ids for ids in sets if counts[ids[0]]]
     empty = [number for ids in sets for number in ids if not counts[number]]
     if empty:

@@ -77,7 +77,7 @@ class SumsManifest:
             content["tuning"] = self.tuning.model_dump()
         if self.threshold is not None:
             content["threshold"] = self.threshold.model_dump(mode="json")
-        return json.dumps({**content, "checksum": _checksum(content)})
+        return json.dumps({**content, "checksum": checksum(content)})
 
 
 def is_sums(text: str) -> bool:
@@ -99,7 +99,7 @@ def read_sums_manifest(text: str) -> SumsManifest:
     refuse_newer(content, SCHEMA)
     if content.get("schema") != SCHEMA:
         raise FileFormatError(f"its schema is {content.get('schema')!r:.40}, not {SCHEMA!r}")
-    if content.pop("checksum", None) != _checksum(content):
+    if content.pop("checksum", None) != checksum(content):
         raise FileFormatError("its manifest does not match its checksum: it was altered or damaged")
     basis = _as(Basis, take(content, "basis", dict))
     if content.get("basis_digest") != basis.digest:
@@ -162,5 +162,6 @@ def _as(kind: type[Model], content: object) -> Model:
         raise FileFormatError(f"its {where} is {first.get('input')!r:.40}: {first['msg']}") from None
 
 
-def _checksum(content: Mapping[str, object]) -> str:
+def checksum(content: Mapping[str, object]) -> str:
+    """Return a hash of plain values, whatever the order of their names."""
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:32]

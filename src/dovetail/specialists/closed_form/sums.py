@@ -15,12 +15,14 @@ from types import MappingProxyType
 from typing import Any, Literal, Self
 
 import torch
+from pydantic import ValidationError
 from torch import Tensor, nn
 
 from ...data.split import Split
 from ...errors import DataError, MisfitError, SpecError
 from ...io.header import KEY
 from ...io.write import write_tensors
+from ...settings import explained
 from ..blueprint import State, hash_tensors
 from ..class_sets import ClassName, class_id
 from ..evaluate import check_class_ids
@@ -40,7 +42,10 @@ class Sums(Part):
     """Sums of the random features of some classes' samples; made by `sums`, or opened from a file.
 
     Of one class or of many, it is the same kind of thing: ``+`` adds samples, ``-`` takes them out again, of other
-    classes or of the same. In whatever order that is done, what holds the same samples is the same to the bit.
+    classes or of the same. In whatever order that is done, what holds the same samples has the same sums and the same
+    solution, to the bit. Its class list only grows, where lists that differ were joined: names of classes that were
+    taken out stay in it, as outputs of 0, and ``==`` compares it as well. ``sums_digest`` and ``solution_digest`` are
+    of what is held, whatever the list.
 
     Attributes
     ----------
@@ -231,13 +236,18 @@ class Sums(Part):
             What is added to the diagonal of the second moment, for features in units of 1; 3 unless it was chosen.
         temperature : float, optional
             What scores are divided by; .07 unless it was chosen.
+
+        Raises
+        ------
+        SpecError
+            When one of them is out of its bounds.
         """
         wanted = {"ridge": ridge, "temperature": temperature}
         given = {name: value for name, value in wanted.items() if value is not None}
         try:
             tuning = Tuning(**{**self.tuning.model_dump(exclude={"chosen_on"}), **given})
-        except ValueError as error:
-            raise DataError(f"no such tuning: {given} ({str(error).splitlines()[2].strip():.80})") from None
+        except ValidationError as error:
+            raise explained(Tuning, error.errors()[0]) from None
         return type(self)(self.blueprint, self._held, tuning=tuning)
 
     def tuned(self, split: Split | None = None) -> Self:
@@ -375,12 +385,13 @@ def sums_of_split(blueprint: SumsBlueprint, split: Split, *, keep: Keep = "small
 
 
 def add_sums(parts: Iterable[Part]) -> Sums:
-    """Return the sums of all samples of several parts; their class lists are joined by name.
+    """Return the sums of all samples of several parts; their class lists are joined by name, and stay so.
 
     Raises
     ------
     MisfitError
-        When some are no sums, or are of another basis or other inputs, or were tuned differently.
+        When some are no sums, or are of another basis or other inputs, or were tuned differently; or when two hold the
+        very same samples of a class, which would count twice.
     """
     given = list(parts)
     for part in given:
@@ -391,6 +402,7 @@ def add_sums(parts: Iterable[Part]) -> Sums:
             )
     found: list[Sums] = [part for part in given if isinstance(part, Sums)]
     check_same_basis(found)
+    _check_no_class_twice(found)
     tunings = list(dict.fromkeys(part._given_tuning for part in found if part._given_tuning is not None))
     if len(tunings) > 1:
         raise MisfitError(
@@ -404,6 +416,23 @@ def add_sums(parts: Iterable[Part]) -> Sums:
     return Sums(
         blueprint, Held.joined([part._held for part in found]), tuning=tunings[0] if tunings else None
     )
+
+
+def _check_no_class_twice(parts: Sequence[Sums]) -> None:
+    """Refuse parts of which two hold just the same of a class; what is added to other samples cannot be told."""
+    holding: dict[str, list[tuple[Sums, Content]]] = {}
+    for part in parts:
+        for name, content in part._held.contents.items():
+            others = holding.setdefault(name, [])
+            # Most classes are in one part alone, and then no hash is needed.
+            for other, its in others:
+                if content.count == its.count and content.digest == its.digest:
+                    raise MisfitError(
+                        f"{other!r} and {part!r} hold the same samples of class {name}, which would count twice; leave "
+                        f"one out, or what both have: part.without({name!r}). Samples that are there twice for good "
+                        "reason belong in the data of one part"
+                    )
+            others.append((part, content))
 
 
 def add_if_sums(parts: Iterable[Part] | Part, *, plain: bool) -> Sums | None:

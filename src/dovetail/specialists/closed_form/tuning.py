@@ -9,6 +9,7 @@ import torch
 from pydantic import BaseModel, ConfigDict, Field
 
 from ...data.split import Split
+from ...settings import Number
 from .basis import UNIT
 from .content import Samples
 from .held import Held
@@ -32,8 +33,12 @@ class Tuning(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    ridge: Annotated[float, Field(gt=0, le=1e9)] = 3.0
-    temperature: Annotated[float, Field(ge=LEAST_TEMPERATURE, le=MOST_TEMPERATURE)] = 0.07
+    ridge: Annotated[Number, Field(gt=0, le=1e9)] = Field(
+        default=3.0, description="What is added to the diagonal of the second moment."
+    )
+    temperature: Annotated[Number, Field(ge=LEAST_TEMPERATURE, le=MOST_TEMPERATURE)] = Field(
+        default=0.07, description="What scores are divided by."
+    )
     chosen_on: Annotated[str, Field(max_length=500)] = ""
 
 
