@@ -260,9 +260,9 @@ def test_what_is_no_part_is_refused_with_what_to_give(digits: dt.Dataset, team: 
     for odd in (3, "parts/", [team[0], 3], None):
         with pytest.raises(SpecError, match="more takes a team, a part or a list of parts"):
             team.introduce(odd)  # type: ignore[arg-type]
-    for odd in (digits, digits.train):
+    for samples in (digits, digits.train):
         with pytest.raises(SpecError, match=r"samples of new classes are data=.*introduce\(more, data=new\)"):
-            team.introduce(odd)  # type: ignore[arg-type]
+            team.introduce(samples)  # type: ignore[arg-type]
     with pytest.raises(DataError, match="Split"):
         team.introduce(more, digits.train)  # type: ignore[arg-type]
     with pytest.raises(SpecError, match=r"beside= takes a team, .*; got 3"):
