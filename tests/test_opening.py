@@ -14,7 +14,7 @@ from safetensors.torch import load_file, save_file
 import dovetail as dt
 from dovetail.cluster.saved_audit import SavedAudit
 from dovetail.engine import Run
-from dovetail.errors import FileFormatError
+from dovetail.errors import FileFormatError, SpecError
 from dovetail.opening import kind_of
 
 RELEASED = Path(__file__).parent / "packaging" / "released"
@@ -108,3 +108,17 @@ def test_files_of_a_newer_version_say_what_to_install(tmp_path: Path) -> None:
         (tmp_path / name).write_text(text)
         with pytest.raises(FileFormatError, match="install"):
             dt.open(tmp_path / name)
+
+
+def test_what_is_no_path_and_what_makes_no_network_is_refused() -> None:
+    path = RELEASED / "specialist.safetensors"
+    for odd in (None, 3, b"x"):
+        with pytest.raises(SpecError, match=r"path is that of a file or folder .*; got "):
+            dt.open(odd)  # type: ignore[call-overload]
+    for build in ("mlp:40", 40, torch.nn.Linear(2, 2)):
+        with pytest.raises(SpecError, match="build is the class or function that makes the network, not"):
+            dt.open(path, build=build)  # type: ignore[call-overload]
+    for trust in (True, [True], None):
+        with pytest.raises(SpecError, match=r"trust names packages, such as trust=\['models'\]"):
+            dt.open(path, trust=trust)  # type: ignore[call-overload]
+    assert dt.open(path, trust="models") == dt.open(path)
