@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -112,13 +113,16 @@ def test_files_of_a_newer_version_say_what_to_install(tmp_path: Path) -> None:
 
 def test_what_is_no_path_and_what_makes_no_network_is_refused() -> None:
     path = RELEASED / "specialist.safetensors"
-    for odd in (None, 3, b"x"):
+    no_paths: list[Any] = [None, 3, b"x"]
+    for odd in no_paths:
         with pytest.raises(SpecError, match=r"path is that of a file or folder .*; got "):
-            dt.open(odd)  # type: ignore[call-overload]
-    for build in ("mlp:40", 40, torch.nn.Linear(2, 2)):
+            dt.open(odd)
+    no_builds: list[Any] = ["mlp:40", 40, torch.nn.Linear(2, 2)]
+    for odd in no_builds:
         with pytest.raises(SpecError, match="build is the class or function that makes the network, not"):
-            dt.open(path, build=build)  # type: ignore[call-overload]
-    for trust in (True, [True], None):
+            dt.open(path, build=odd)
+    no_packages: list[Any] = [True, [True], None]
+    for odd in no_packages:
         with pytest.raises(SpecError, match=r"trust names packages, such as trust=\['models'\]"):
-            dt.open(path, trust=trust)  # type: ignore[call-overload]
+            dt.open(path, trust=odd)
     assert dt.open(path, trust="models") == dt.open(path)
