@@ -259,6 +259,10 @@ def train_specialists(
     chosen = [seed] if seeds is None else [int(number) for number in seeds]
     if not chosen:
         raise SpecError("seeds is empty; leave it out for seed 0")
+    if len(set(chosen)) < len(chosen):
+        raise SpecError(
+            f"seeds names one twice, which would train the same networks twice; give each once, got {chosen!r:.80}"
+        )
     members = [(number, ids) for number in chosen for ids in sets]
     blueprint = Blueprint(
         architecture, data.input_shape, data.classes, settings.temperature, data.preparation
