@@ -300,5 +300,25 @@ def test_new_classes_are_trained_beside_files_that_are_there(tmp_path: Path) -> 
     shown = run("compose", tmp_path / "grown", "--evaluate", f"{tmp_path}/all.csv:target=kind", "--json")
     assert json.loads(shown)["score"]["rewarded_accuracy"] > 0.9
     assert json.loads(shown)["composite"].startswith("Composite(a, b, c: sum of 3 specialists")
-    with pytest.raises(DovetailError, match="is in the way"):  # nothing is written over
+    files = {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in (tmp_path / "grown").iterdir()}
+    again = run(*beside)  # nothing is written over, and nothing is to be done
+    assert "nothing was trained" in again
+    assert "2 that were there are in" in again
+    assert "already, introduced" in again
+    assert {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in files} == files
+    lost = tmp_path / "grown/old-1-seed0.safetensors"
+    lost.unlink()  # as where it was stopped
+    assert "2 that were there are in" in run(*beside)
+    assert lost.read_bytes() == files[lost][1]
+    lost.write_bytes((tmp_path / "grown/old-0-seed0.safetensors").read_bytes())
+    with pytest.raises(DovetailError, match=r"old-1-seed0.safetensors is in the way"):  # another part
         run(*beside)
+    lost.write_bytes((tmp_path / "parts/old-1-seed0.safetensors").read_bytes())
+    with pytest.raises(
+        DovetailError, match=r"is in the way \(it was introduced"
+    ):  # not introduced to anything
+        run(*beside)
+    assert "too, introduced" in run(*beside, "--force")
+    assert lost.read_bytes() == files[lost][1]
+    with pytest.raises(DovetailError, match="is in the way"):  # a folder is not introduced in its place
+        run(*beside[:-1], tmp_path / "parts")

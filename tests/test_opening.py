@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -14,7 +15,7 @@ from safetensors.torch import load_file, save_file
 import dovetail as dt
 from dovetail.cluster.saved_audit import SavedAudit
 from dovetail.engine import Run
-from dovetail.errors import FileFormatError
+from dovetail.errors import FileFormatError, SpecError
 from dovetail.opening import kind_of
 
 RELEASED = Path(__file__).parent / "packaging" / "released"
@@ -108,3 +109,20 @@ def test_files_of_a_newer_version_say_what_to_install(tmp_path: Path) -> None:
         (tmp_path / name).write_text(text)
         with pytest.raises(FileFormatError, match="install"):
             dt.open(tmp_path / name)
+
+
+def test_what_is_no_path_and_what_makes_no_network_is_refused() -> None:
+    path = RELEASED / "specialist.safetensors"
+    no_paths: list[Any] = [None, 3, b"x"]
+    for odd in no_paths:
+        with pytest.raises(SpecError, match=r"path is that of a file or folder .*; got "):
+            dt.open(odd)
+    no_builds: list[Any] = ["mlp:40", 40, torch.nn.Linear(2, 2)]
+    for odd in no_builds:
+        with pytest.raises(SpecError, match="build is the class or function that makes the network, not"):
+            dt.open(path, build=odd)
+    no_packages: list[Any] = [True, [True], None]
+    for odd in no_packages:
+        with pytest.raises(SpecError, match=r"trust names packages, such as trust=\['models'\]"):
+            dt.open(path, trust=odd)
+    assert dt.open(path, trust="models") == dt.open(path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection
 from pathlib import Path
 from typing import Literal, TypeVar, overload
@@ -17,7 +18,7 @@ from .engine.run_folder import CONFIG, read_config, units_beside
 from .errors import FileFormatError, SpecError
 from .io.checkpoint import is_safetensors
 from .io.header import read_header
-from .nets.own import Build
+from .nets.own import Build, check_build, trusted
 from .recipes import find_recipe, finished_units
 from .recipes.recipe import check_scale
 from .sculpting import Hierarchy, Sculpture, open_sculpture
@@ -79,8 +80,8 @@ def open_saved(
         What makes the network of a specialist or composite, if it is one of your own: the class or function that it was
         trained with.
     trust : collection of str
-        Packages from which such networks may be imported because a file names them; nothing is imported on a file's
-        word alone.
+        Packages (or the name of one) from which such networks may be imported because a file names them; nothing is
+        imported on a file's word alone.
 
     Returns
     -------
@@ -101,7 +102,11 @@ def open_saved(
     ...     dt.open(three.save(f"{folder}/three.safetensors")) == three
     True
     """
+    if not isinstance(path, str | os.PathLike):
+        raise SpecError(f"path is that of a file or folder that Dovetail has written; got {path!r:.80}")
     path = Path(path)
+    check_build(build)
+    trust = trusted(trust)
     found: Saved
     match kind_of(path):
         case "part" | "sums":

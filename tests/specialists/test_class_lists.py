@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import dovetail as dt
 from dovetail.errors import CompatibilityWarning, MisfitError, SpecError
 from dovetail.specialists import Composite, Part, Specialist
-from dovetail.specialists.class_lists import Places, joined_list, renamed
+from dovetail.specialists.class_lists import UNDECIDED, Places, joined_list, renamed
 
 from .helpers import inputs, make_specialist
 
@@ -210,6 +210,24 @@ def test_renaming() -> None:
         parts[0].rename({"ant": "bee"})
     with pytest.raises(SpecError, match="are texts"):
         renamed(("a",), {"a": 3})  # type: ignore[dict-item]
+    assert parts[0].rename({0: "emmet"}) == parts[0].rename({parts[0].classes[0]: "emmet"})
+    with pytest.raises(SpecError, match="id from 0 to 2"):
+        parts[0].rename({3: "emmet"})
+    with pytest.raises(SpecError, match="one class two names"):
+        parts[0].rename({0: "emmet", parts[0].classes[0]: "formic"})
+
+
+def test_no_class_is_called_as_the_answer_that_there_is_none() -> None:
+    parts = two_teams()
+    with pytest.raises(SpecError, match="a class called 'undecided' could not be told"):
+        parts[0].rename({parts[0].classes[0]: UNDECIDED})
+    votes = dt.Dataset.from_arrays(torch.randn(60, 3), ["yes", "no", UNDECIDED] * 20)
+    for train in (dt.train_specialists, dt.sums):
+        for rewarded in (None, [UNDECIDED], [["yes", 1]]):
+            with pytest.raises(SpecError, match=r"a class called 'undecided' .* give it another name"):
+                train(votes, rewarded=rewarded)
+    # Samples of it are welcome as what to be undecided on.
+    assert dt.sums(votes, rewarded=["yes", "no"], features=10)[0].known == ("yes",)
 
 
 @pytest.mark.parametrize("method", ["sum", "logits"])

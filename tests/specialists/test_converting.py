@@ -229,3 +229,12 @@ def test_what_is_refused(options: dict[str, Any], error: type[DovetailError], sa
     given: dict[str, Any] = {"model": Dense(), "data": DATA, "rewarded": [3, 8], **QUICK, **options}
     with pytest.raises(error, match=says):
         dt.as_part(**given)
+
+
+def test_weights_that_are_not_finite_are_named() -> None:
+    model = Dense()
+    name, weight = next(iter(model.named_parameters()))
+    with torch.no_grad():
+        weight.view(-1)[3] = float("nan")
+    with pytest.raises(SpecError, match=f"weights of the model are not finite: '{name}' holds NaN"):
+        dt.as_part(model, DATA, [3, 8], **QUICK)

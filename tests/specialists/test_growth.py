@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from torch import nn
 
 import dovetail as dt
 from dovetail.errors import DataError, MisfitError, SpecError
@@ -217,6 +219,54 @@ def test_what_is_missing_is_named(digits: dt.Dataset, team: Team, more: Team) ->
     )
     with pytest.raises(SpecError, match="has batch norm"):
         introduce(normed, [part.rename({"bee": "wasp"}) for part in team_with_cards(2)[1:]])
+
+
+@pytest.mark.filterwarnings("ignore::dovetail.errors.TrainingWarning")
+def test_the_temperature_is_that_of_the_others_and_another_is_refused(digits: dt.Dataset) -> None:
+    new, how = only(digits, "7"), {"epochs": 1, "progress": False}
+    old = dt.train_specialists(only(digits, "01"), "mlp:8", temperature=2.0, **how)  # type: ignore[arg-type]
+    for given in ({}, {"temperature": 2.0}):
+        found = dt.train_specialists(new, beside=old, **given, **how)  # type: ignore[arg-type]
+        assert found[0].blueprint.temperature == 2
+    with pytest.raises(SpecError, match=r"temperature=1\.0, and those that are there have 2"):
+        dt.train_specialists(new, beside=old, temperature=1.0, **how)  # type: ignore[arg-type]
+
+
+class Wide(nn.Sequential):
+    def __init__(self, classes: int = 3) -> None:
+        super().__init__(nn.Flatten(), nn.Linear(64, 30), nn.ReLU(), nn.Linear(30, classes))
+
+
+@pytest.mark.filterwarnings("ignore::dovetail.errors.TrainingWarning")
+def test_own_networks_in_slots_serve_a_list_that_does_not_grow(digits: dt.Dataset) -> None:
+    few = only(digits, "012")
+    own = dt.train_specialists(few, Wide, ["0", "1"], slots=True, epochs=1, progress=False)
+    (third,) = dt.train_specialists(few, beside=own, epochs=1, progress=False)
+    assert third.known == ("2",)
+    assert third.blueprint.net == own[0].blueprint.net
+    assert third.provenance.slots
+    assert dt.compose([*own, third]).known == ("0", "1", "2")
+    new = only(digits, "34")
+    with pytest.raises(SpecError, match=r"grow from 3 classes to 5; give .* \(net=\) and compose .*'logits'"):
+        dt.train_specialists(new, beside=own, epochs=1, progress=False)
+    # What the message says to do works.
+    more = dt.train_specialists(new, partial(Wide, 5), beside=own, epochs=1, progress=False)
+    assert dt.compose([*own, *more], method="logits").known == ("0", "1", "3", "4")
+    with pytest.raises(SpecError, match=r"a network of your own, .*; train it anew"):
+        own.introduce(more, progress=False)
+
+
+def test_what_is_no_part_is_refused_with_what_to_give(digits: dt.Dataset, team: Team, more: Team) -> None:
+    for odd in (3, "parts/", [team[0], 3], None):
+        with pytest.raises(SpecError, match="more takes a team, a part or a list of parts"):
+            team.introduce(odd)  # type: ignore[arg-type]
+    for samples in (digits, digits.train):
+        with pytest.raises(SpecError, match=r"samples of new classes are data=.*introduce\(more, data=new\)"):
+            team.introduce(samples)  # type: ignore[arg-type]
+    with pytest.raises(DataError, match="Split"):
+        team.introduce(more, digits.train)  # type: ignore[arg-type]
+    with pytest.raises(SpecError, match=r"beside= takes a team, .*; got 3"):
+        dt.train_specialists(digits, beside=3, **HOW)  # type: ignore[arg-type]
 
 
 def test_tables_are_read_like_those_of_others_with_names_that_are_new(tmp_path: Path) -> None:

@@ -94,6 +94,7 @@ def test_a_file_names_the_code_and_nothing_is_imported_on_its_word(
         dt.open(path)
     package = __name__.partition(".")[0]
     assert dt.open(path, trust=[package]) == team[0]
+    assert dt.open(path, trust=package) == team[0]  # one, not its letters
     with pytest.raises(DovetailError, match="code of your own"):
         dt.open(path, trust=[package[:-1]])
 

@@ -263,6 +263,7 @@ def test_teams_are_lists_with_tables() -> None:
         ({"output_share": 2.0}, SpecError, "output_share"),
         ({"epochs": 0}, SpecError, "epochs must be at least 1"),
         ({"seeds": []}, SpecError, "seeds is empty"),
+        ({"seeds": [0, 1, 0]}, SpecError, r"seeds names one twice.*\[0, 1, 0\]"),
         ({"rewarded": [11]}, SpecError, "id from 0 to 9"),
         ({"net": "mpl:8"}, SpecError, "did you mean 'mlp'"),
         ({"lr": 1e30}, TrainingError, "diverged in round 1 of 3.*lower lr"),

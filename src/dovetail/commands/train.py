@@ -88,7 +88,8 @@ def train(
             f"Specialists that were done are in {output}; the same command goes on with the others.", err=True
         )
         raise
-    introduced = [] if others is None else others.introduce(team, dataset, device=device, quiet=as_json)
+    written = [] if others is None else others.introduce(team, dataset, device=device, quiet=as_json)
+    introduced = [] if others is None else others.files
     table = team.to_frame(dataset.test if others is None else over_list(dataset, team[0].classes).test)
     table.insert(0, "file", [file_name(dataset.name, part.rewarded, part.seed) for part in team])
     if as_json:
@@ -109,7 +110,8 @@ def train(
         else "All were there already; nothing was trained."
     )
     if introduced:
-        say(f"{len(introduced)} that were there are in {output} too, introduced to what is new.")
+        new = "too" if written else "already"
+        say(f"{len(introduced)} that were there are in {output} {new}, introduced to what is new.")
 
 
 def _function(text: str | None, what: str) -> Any:

@@ -8,7 +8,7 @@ import hashlib
 import inspect
 import re
 import textwrap
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any
@@ -163,6 +163,39 @@ class OwnBuilder:
             raise ShapeError(
                 f"{name} gives {given} for 2 samples; it must give {(2, self.outputs)}, a logit for each class"
             )
+
+
+def check_build(build: object) -> None:
+    """Refuse what makes no networks, where a file with a network of one's own is opened.
+
+    Examples
+    --------
+    >>> check_build(nn.Identity)
+    >>> check_build("mlp:40")
+    Traceback (most recent call last):
+    dovetail.errors.SpecError: build is the class or function that makes the network, not 'mlp:40'; leave it out ...
+    """
+    if build is not None and (not callable(build) or isinstance(build, nn.Module)):
+        raise SpecError(
+            f"build is the class or function that makes the network, not {build!r:.80}; leave it out for files whose "
+            "network is no code of your own: they name its spec"
+        )
+
+
+def trusted(trust: object) -> tuple[str, ...]:
+    """Return the packages that may be imported because a file names them; a text is one of them.
+
+    Examples
+    --------
+    >>> trusted("models"), trusted(["models", "nets.small"])
+    (('models',), ('models', 'nets.small'))
+    """
+    names = [trust] if isinstance(trust, str) else list(trust) if isinstance(trust, Iterable) else None
+    if names is None or not all(isinstance(name, str) for name in names):
+        raise SpecError(
+            f"trust names packages, such as trust=['models'], from which networks may be imported; got {trust!r:.80}"
+        )
+    return tuple(names)
 
 
 Net = NetSpec | OwnNet

@@ -17,10 +17,11 @@ from ..lazy import lazy_names
 
 if TYPE_CHECKING:
     from .adding import add_class
-    from .answers import UNDECIDED, Answers
+    from .answers import Answers
     from .audit import DropAudit, audit_drop, hidden_activations, probe_accuracy
     from .blueprint import Blueprint
     from .cards import Card
+    from .class_lists import UNDECIDED
     from .class_sets import disjoint_pairs
     from .closed_form.certificate import Certificate, certify
     from .closed_form.combined import Combined, combine
@@ -100,10 +101,11 @@ __getattr__, __dir__ = lazy_names(
     __name__,
     {
         "adding": ["add_class"],
-        "answers": ["UNDECIDED", "Answers"],
+        "answers": ["Answers"],
         "audit": ["DropAudit", "audit_drop", "hidden_activations", "probe_accuracy"],
         "blueprint": ["Blueprint"],
         "cards": ["Card"],
+        "class_lists": ["UNDECIDED"],
         "class_sets": ["disjoint_pairs"],
         "closed_form.certificate": ["Certificate", "certify"],
         "closed_form.combined": ["Combined", "combine"],

@@ -13,13 +13,11 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from ..result import Result
+from .class_lists import UNDECIDED
 from .threshold import Usual, confidence_of
 
 if TYPE_CHECKING:
     import pandas as pd
-
-UNDECIDED = "undecided"
-"""The answer that a sample is of none of the classes that are known, or that nobody can tell of which."""
 
 
 @dataclass(frozen=True, eq=False)

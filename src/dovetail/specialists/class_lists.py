@@ -16,6 +16,8 @@ from torch import Tensor, nn
 from ..errors import SpecError, unknown_name
 
 ClassList = tuple[str, ...]
+UNDECIDED = "undecided"
+"""The answer that a sample is of none of the classes that are known, or that nobody can tell of which."""
 
 
 def joined_list(lists: Iterable[ClassList]) -> ClassList:
@@ -48,10 +50,27 @@ def renamed(classes: ClassList, names: Mapping[str, str]) -> ClassList:
     odd = [name for name in names.values() if not isinstance(name, str) or not name]
     if odd:
         raise SpecError(f"names of classes are texts, not {odd[0]!r:.80}")
+    check_answer(names.values())
     twice = [name for name, count in Counter(found).items() if count > 1]
     if twice:
         raise SpecError(f"several classes would be called {twice[0]!r:.80}; give each a name of its own")
     return found
+
+
+def check_answer(names: Iterable[str]) -> None:
+    """Refuse to recognise a class whose name is an answer that says there is none.
+
+    Examples
+    --------
+    >>> check_answer(["three", "undecided"])
+    Traceback (most recent call last):
+    dovetail.errors.SpecError: a class called 'undecided' could not be told from the answer "none of these"; ...
+    """
+    if UNDECIDED in names:
+        raise SpecError(
+            f'a class called {UNDECIDED!r} could not be told from the answer "none of these"; give it another name, '
+            "such as 'not sure', or leave it out of what is rewarded"
+        )
 
 
 class Places:

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from ..errors import SpecError, unknown_name
+from .class_lists import check_answer
 
 ClassName = int | str
 ClassSet = tuple[int, ...]
@@ -80,6 +81,7 @@ def class_sets(
     [(0,), (1,)]
     """
     if rewarded is None:
+        check_answer(classes)
         return [(number,) for number in range(len(classes))]
     if isinstance(rewarded, str) or not isinstance(rewarded, Iterable):
         raise SpecError(f"rewarded is a list with an entry per specialist; write [{rewarded!r}]")
@@ -89,6 +91,7 @@ def class_sets(
         ids = [class_id(name, classes) for name in names]
         if not ids or len(set(ids)) < len(ids):
             raise SpecError(f"a rewarded set names at least one class, each once; got {entry!r:.80}")
+        check_answer(classes[number] for number in ids)
         sets.append(tuple(sorted(ids)))
     if not sets:
         raise SpecError("rewarded names no specialist; leave it out for one per class")

@@ -16,6 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from ..data.dataset import Dataset
+from ..data.split import is_finite
 from ..errors import DataError, ShapeError, SpecError, unknown_name
 from ..nets import Net, OwnNet, net_of
 from ..nets.output import output_layer
@@ -205,6 +206,13 @@ def _start(model: nn.Module, blueprint: Blueprint, own: list[int], x: Tensor) ->
     given = copy.deepcopy(model).float().cpu().eval()
     like = blueprint.builder(0).eval()
     state = {name: tensor.detach() for name, tensor in given.state_dict().items()}
+    if odd := [
+        name for name, tensor in state.items() if tensor.is_floating_point() and not is_finite(tensor)
+    ]:
+        raise SpecError(
+            f"the weights of the model are not finite: {odd[0]!r} holds NaN or infinity; give one whose training went "
+            "well"
+        )
     shapes = {name: tensor.shape for name, tensor in like.state_dict().items()}
     if missing := [name for name in {**shapes, **state} if name not in shapes or name not in state]:
         where = "the model" if missing[0] in shapes else "what it makes"

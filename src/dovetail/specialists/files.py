@@ -26,7 +26,7 @@ from ..data.split import is_finite
 from ..errors import DataError, DovetailError, FileFormatError
 from ..importing import TRUSTED
 from ..io.header import KEY
-from ..nets.own import Build
+from ..nets.own import Build, check_build, trusted
 from .blueprint import Blueprint, Packed, State
 from .cards import Card, from_tensors, inputs_of
 from .class_sets import ClassSet
@@ -69,7 +69,8 @@ def open_part(
     ...     open_part(three.save(f"{folder}/three.safetensors")) == three
     True
     """
-    return _explained(Path(path), partial(_read, build=build, trust=(*trust, *TRUSTED)))
+    check_build(build)
+    return _explained(Path(path), partial(_read, build=build, trust=(*trusted(trust), *TRUSTED)))
 
 
 def open_file(

@@ -83,7 +83,7 @@ def train_beside(
     DataError
         When the samples are not like those of the others, or there are neither samples nor a card of a class.
     """
-    members = specialists_of(others)
+    members = specialists_of(others, "beside=")
     first = members[0].blueprint
     check_like(members, data)
     theirs = joined_list(member.classes for member in members)
@@ -99,16 +99,36 @@ def train_beside(
     train, val = (_joined(own, more) for own, more in zip((over.train, over.val), drawn, strict=True))
     slots = any(member.provenance.slots for member in members)
     if net is None:
-        net = roomier(first.net, len(first.classes), len(classes)) if slots else first.net
+        grows = slots and len(classes) > len(first.classes)
+        net = roomier(first.net, len(first.classes), len(classes)) if grows else first.net
     return Beside(
         replace(over, train=train, val=val), net, sets, slots, first.temperature, len(train) - len(over.train),
         1.0 if count >= round(usual) else usual / count,
     )  # fmt: skip
 
 
-def specialists_of(parts: Iterable[Part] | Part) -> list[Specialist]:
-    """Return the specialists that parts are made of."""
-    given = [parts] if hasattr(parts, "specialists") else list(parts)
+def specialists_of(parts: Iterable[Part] | Part, what: str = "parts") -> list[Specialist]:
+    """Return the specialists that parts are made of.
+
+    Parameters
+    ----------
+    parts : iterable of Part, or one
+        What was given.
+    what : str
+        What it was given as, for messages.
+    """
+    if isinstance(parts, Dataset | Split):
+        raise SpecError(
+            f"{what} takes parts, and samples of new classes are data=; train parts on them first: more = "
+            "train_specialists(new, beside=team), then team.introduce(more, data=new)"
+        )
+    given = list(parts) if isinstance(parts, Iterable) and not hasattr(parts, "specialists") else [parts]
+    for part in given:
+        if not hasattr(part, "specialists"):
+            raise SpecError(
+                f"{what} takes a team, a part or a list of parts, as train_specialists gives them and dovetail.open "
+                f"reads them; got {part!r:.80}"
+            )
     members = [member for part in given for member in part.specialists]
     if not members:
         raise SpecError("there are no specialists to grow beside; give a team, or a folder of files")
@@ -185,8 +205,9 @@ def roomier(net: Net, classes: int, more: int) -> NetSpec:
     """
     if not has_sizes(net) or not isinstance(net, NetSpec):
         raise SpecError(
-            f"slots of {net} have no sizes that could grow with the class list; train without slots and compose with "
-            "method 'logits'"
+            f"slots of {str(net).partition('#')[0]} have no sizes that could grow from {classes} classes to {more}; "
+            f"give new specialists a network with {more} outputs of their own (net=) and compose with method 'logits', "
+            "or train all anew together"
         )
     return NetSpec(net.name, tuple(-(-size // classes) * more for size in net.sizes), net.options)
 

@@ -18,6 +18,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from ..data.dataset import Dataset
+from ..data.given import check_dataset
 from ..data.split import Split
 from ..errors import DataError, SpecError, TrainingError
 from ..nets import NetSpec, builder_of
@@ -27,7 +28,7 @@ from .blueprint import Blueprint, Packed, pack
 from .cards import Card
 from .class_lists import Places, joined_list
 from .growth import cards_of, check_like, draw_split, roomier, specialists_of
-from .side_by_side import Small, go_side_by_side, in_slot_of, side_by_side
+from .side_by_side import Small, go_side_by_side, has_sizes, in_slot_of, side_by_side
 
 if TYPE_CHECKING:
     from .part import Part
@@ -102,11 +103,15 @@ def introduce(
     >>> [part.knows for part in introduce(old[1:], new, progress=False)]
     ['8']
     """
-    members, others = specialists_of(parts), specialists_of(more)
+    members, others = specialists_of(parts), specialists_of(more, "more")
     known = {name for member in members for name in member.known}
     fresh = sorted({name for member in others for name in member.known} - known)
     if not fresh:
         raise SpecError("there is no class among the new ones that is not known already")
+    if data is not None:
+        check_dataset(data)
+    for member in members:
+        _check_can_learn(member)
     classes = joined_list(member.classes for member in (*members, *others))
     cards = cards_of(members, known)
     lesson = _Lesson(classes, _samples_of(fresh, classes, members, others, data, seed), cards, seed)
@@ -177,7 +182,9 @@ def _blueprint_for(
 ) -> Blueprint:
     """Return the blueprint of those in slots: that of the new ones, if their slots are large enough."""
     first = members[0].blueprint
-    in_slots = [member for member in (*members, *others) if member.provenance.slots]
+    # Networks of the others that cannot grow stand on their own; those of the members have to.
+    sized = [other for other in others if has_sizes(other.blueprint.net)]
+    in_slots = [member for member in (*members, *sized) if member.provenance.slots]
     if not any(member.provenance.slots for member in members):
         return first
     nets = [roomier(member.blueprint.net, len(member.classes), len(classes)) for member in in_slots]
@@ -186,8 +193,8 @@ def _blueprint_for(
     return replace(first, net=NetSpec(nets[0].name, sizes, nets[0].options), classes=classes)
 
 
-def _widened(member: Specialist, classes: tuple[str, ...]) -> Small:
-    """Return the network of a specialist, the small one where it has a slot, over a wider class list."""
+def _check_can_learn(member: Specialist) -> None:
+    """Refuse specialists that cannot be taught what came after them."""
     if not isinstance(member.blueprint.net, NetSpec):
         raise SpecError(
             f"{member!r} is a network of your own, whose number of outputs is its own affair; train it anew for more "
@@ -197,6 +204,11 @@ def _widened(member: Specialist, classes: tuple[str, ...]) -> Small:
         raise SpecError(
             f"{member!r} has batch norm, whose statistics cannot be had from cards; train it anew"
         )
+
+
+def _widened(member: Specialist, classes: tuple[str, ...]) -> Small:
+    """Return the network of a specialist, the small one where it has a slot, over a wider class list."""
+    assert isinstance(member.blueprint.net, NetSpec)
     small = (
         member.small
         if member.provenance.slots

@@ -26,7 +26,7 @@ from .answers import Answers, KnownOnly, answers_from, is_decided
 from .blueprint import Interface, State
 from .cards import MOST_NUMBERS, Card, nearness
 from .class_lists import renamed
-from .class_sets import named
+from .class_sets import ClassName, class_id, named
 from .evaluate import Score, check_class_ids, evaluate_all, outputs_of, run_network
 from .export import Export, export
 from .manifest import Said
@@ -117,15 +117,15 @@ class Part(ABC):
     def _changed(self, change: Callable[[Any], Any]) -> Self:
         """Return the same part with blueprints that describe the same networks otherwise."""
 
-    def rename(self, names: Mapping[str, str]) -> Self:
+    def rename(self, names: Mapping[ClassName, str]) -> Self:
         """Return the same part with other names for some classes, rewarded or not.
 
         Class lists are joined by name, so this makes classes of two teams one, or two of one.
 
         Parameters
         ----------
-        names : mapping of str to str
-            The new name of each class that is to have one.
+        names : mapping of int or str to str
+            The new name of each class that is to have one, which is given by id or name.
 
         Examples
         --------
@@ -134,11 +134,14 @@ class Part(ABC):
         >>> three.rename({"3": "three"}).known
         ('three',)
         """
-        if unknown := [name for name in names if name not in self.classes]:
-            raise unknown_name("class", unknown[0], self.classes)
+        wanted = {self.classes[class_id(old, self.classes)]: new for old, new in names.items()}
+        if len(wanted) < len(names):
+            raise SpecError(
+                f"rename gives one class two names, by its id and by its name; got {dict(names)!r:.200}"
+            )
 
         def change(blueprint: Any) -> Any:
-            own = {old: new for old, new in names.items() if old in blueprint.classes}
+            own = {old: new for old, new in wanted.items() if old in blueprint.classes}
             return replace(blueprint, classes=renamed(blueprint.classes, own))
 
         return self._changed(change)

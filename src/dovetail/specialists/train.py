@@ -187,8 +187,9 @@ def train_specialists(
     beside : Team, Specialist, Composite or list of them, optional
         What there is already: the new specialists learn ``data`` and, in the place of samples of classes that these
         know, draws from their cards. Their class list is that of the others, and behind it what is new. They get slots
-        if the others have them, as large for each class unless ``net`` says otherwise, and the same temperature;
-        ``rewarded`` is by default every class of ``data`` that the others do not know. See `Team.introduce`.
+        if the others have them, as large for each class unless ``net`` says otherwise, and the same temperature:
+        ``net``, ``slots`` and ``temperature`` at their defaults mean those of the others, and another temperature is
+        refused. ``rewarded`` is by default every class of ``data`` that the others do not know. See `Team.introduce`.
     device : str or torch.device, optional
         Where to train; the first GPU if there is one.
     at_once : int, optional
@@ -234,6 +235,11 @@ def train_specialists(
     if beside is not None:
         usual = None if net == TrainingSettings.model_fields["net"].default else net_of(net)
         grown = train_beside(data, beside, usual, rewarded, seed)
+        if temperature not in (TrainingSettings.model_fields["temperature"].default, grown.temperature):
+            raise SpecError(
+                f"temperature={temperature!r:.40}, and those that are there have {grown.temperature:g}; what stands "
+                "beside them has theirs: leave temperature out"
+            )
         data, net, rewarded, temperature = grown.data, grown.net, grown.rewarded, grown.temperature
         slots = slots or grown.slots
         counts = grown.weights(counts)
@@ -253,6 +259,10 @@ def train_specialists(
     chosen = [seed] if seeds is None else [int(number) for number in seeds]
     if not chosen:
         raise SpecError("seeds is empty; leave it out for seed 0")
+    if len(set(chosen)) < len(chosen):
+        raise SpecError(
+            f"seeds names one twice, which would train the same networks twice; give each once, got {chosen!r:.80}"
+        )
     members = [(number, ids) for number in chosen for ids in sets]
     blueprint = Blueprint(
         architecture, data.input_shape, data.classes, settings.temperature, data.preparation
