@@ -129,7 +129,9 @@ def test_every_module_says_what_it_is_for() -> None:
 
 
 def run_example(page: Path, folder: Path) -> str:
-    example, *_ = re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)  # the first; tests/docs runs all
+    example, *_ = re.findall(
+        r"```python\n(.*?)```", page.read_text(), re.DOTALL
+    )  # the first; tests/docs runs all
     assert len(example.strip().splitlines()) <= 23
     done = subprocess.run(
         [sys.executable, "-c", example], capture_output=True, text=True, check=False, cwd=folder

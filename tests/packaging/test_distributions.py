@@ -83,7 +83,17 @@ def test_the_metadata_are_those_of_this_version(metadata: Metadata, wheel: dict[
     assert b"Apache License" in wheel[f"dovetail-{__version__}.dist-info/licenses/LICENSE"]
     assert metadata.description == (ROOT / "README.md").read_text("utf-8")
     assert metadata.description_content_type == "text/markdown"
-    assert metadata.provides_extra == ["dev", "docs", "leiden", "onnx", "ray", "studio", "tables", "text", "vision"]
+    assert metadata.provides_extra == [
+        "dev",
+        "docs",
+        "leiden",
+        "onnx",
+        "ray",
+        "studio",
+        "tables",
+        "text",
+        "vision",
+    ]
     script = wheel[f"dovetail-{__version__}.dist-info/entry_points.txt"].decode()
     assert re.fullmatch(r"\[console_scripts\]\s+dovetail = dovetail\.cli:main\s+", script)
 

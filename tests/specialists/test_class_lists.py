@@ -3,6 +3,7 @@ from __future__ import annotations
 import warnings
 from itertools import permutations
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -223,7 +224,7 @@ def test_no_class_is_called_as_the_answer_that_there_is_none() -> None:
         parts[0].rename({parts[0].classes[0]: UNDECIDED})
     votes = dt.Dataset.from_arrays(torch.randn(60, 3), ["yes", "no", UNDECIDED] * 20)
     for train in (dt.train_specialists, dt.sums):
-        for rewarded in (None, [UNDECIDED], [["yes", 1]]):
+        for rewarded in cast("list[Any]", [None, [UNDECIDED], [["yes", 1]]]):
             with pytest.raises(SpecError, match=r"a class called 'undecided' .* give it another name"):
                 train(votes, rewarded=rewarded)
     # Samples of it are welcome as what to be undecided on.
