@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..data.dataset import Dataset
+from ..errors import MisfitError
+from .closed_form.sums import Sums
 from .composite import Composite
 from .introduction import introduce
 from .settings import TrainingSettings
@@ -44,6 +46,11 @@ def add_class(
     **training
         Options of `train_specialists`; by default those that the members were trained with.
 
+    Raises
+    ------
+    MisfitError
+        When it is no composite of specialists. Sums need no more than ``+``.
+
     Examples
     --------
     >>> import dovetail as dt
@@ -53,6 +60,7 @@ def add_class(
     >>> three.known
     ('0', '1', '2')
     """
+    _check_kind(composite)
     had = composite.specialists[0].provenance.training
     settings = TrainingSettings.from_provenance(had).model_dump()
     only_here = ("net", "slots", "temperature", "loss", "augment", "sample_weights")
@@ -68,3 +76,16 @@ def add_class(
         # Members keep their order by class, so each keeps its weight.
         weights = [*composite.weights, *[sum(composite.weights) / len(composite)] * len(more)]
     return composite.of([*members, *more], weights=weights)
+
+
+def _check_kind(composite: object) -> None:
+    if isinstance(composite, Sums):
+        raise MisfitError(
+            f"{composite!r} is made of sums, which need no training to know another class: make its part with "
+            "dovetail.sums(data), of the same features and seed, and add it with +"
+        )
+    if not isinstance(composite, Composite):
+        raise MisfitError(
+            f"a class is added to a composite of specialists, not to a value of type {type(composite).__name__}; "
+            "dovetail.compose(team) makes one"
+        )

@@ -19,6 +19,7 @@ from sklearn.linear_model import Ridge
 import dovetail as dt
 from dovetail.data import Dataset, Split
 from dovetail.errors import DataError, DovetailWarning, MisfitError, SpecError
+from dovetail.specialists import add_class
 from dovetail.specialists.closed_form.basis import UNIT
 from dovetail.specialists.closed_form.blueprint import joined_classes
 from dovetail.specialists.closed_form.sums import Sums
@@ -384,3 +385,16 @@ def test_what_would_count_the_same_samples_twice_is_refused(keep: str) -> None:
         dt.compose(overlapping)
     # Other samples of the same class, and just as many, are more samples.
     assert added([team[2], team_of(data_of(1), keep=keep)[2]]).samples == 24
+
+
+def test_a_class_is_added_to_sums_without_training() -> None:
+    whole = added(team_of(DATA)[:4])
+    with pytest.raises(
+        MisfitError, match=r"made of sums, which need no training.*dovetail\.sums\(data\).*with \+"
+    ):
+        add_class(whole, DATA, rewarded=["eel"])  # type: ignore[arg-type]
+    (eel,) = dt.sums(DATA, ["eel"], features=40)
+    assert whole + eel == added(team_of(DATA))
+    for wrong in (team_of(DATA), make_specialist((1,)), None):
+        with pytest.raises(MisfitError, match=f"not to a value of type {type(wrong).__name__}; dovetail"):
+            add_class(wrong, DATA)  # type: ignore[arg-type]
