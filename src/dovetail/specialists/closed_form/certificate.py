@@ -28,8 +28,7 @@ from ..fitting import check_data
 from .manifest import checksum
 from .sums import Sums, sums_of_split
 
-SCHEMA: Final = "dovetail.certificate/2"
-WITHOUT_CHECKSUM: Final = "dovetail.certificate/1"
+SCHEMA: Final = "dovetail.certificate/1"
 Hash = Annotated[str, Field(pattern="^[0-9a-f]{32}$")]
 Text = Annotated[str, Field(max_length=1000)]
 
@@ -70,9 +69,7 @@ class Certificate(BaseModel, Result):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    schema_: Literal["dovetail.certificate/1", "dovetail.certificate/2"] = Field(
-        default=SCHEMA, alias="schema"
-    )
+    schema_: Literal["dovetail.certificate/1"] = Field(default=SCHEMA, alias="schema")
     dovetail: Text = __version__
     dropped: tuple[str, ...]
     kept: tuple[str, ...]
@@ -165,9 +162,7 @@ class Certificate(BaseModel, Result):
     def save(self, path: str | Path) -> Path:
         """Write it as JSON, with a checksum over all of it."""
         content = self.to_dict()
-        if self.schema_ == SCHEMA:
-            content["checksum"] = checksum(content)
-        text = json.dumps(content, indent=2)
+        text = json.dumps({**content, "checksum": checksum(content)}, indent=2)
         return write_whole(path, lambda temporary: temporary.write_text(text + "\n", "utf-8"))
 
     @classmethod
@@ -186,7 +181,7 @@ class Certificate(BaseModel, Result):
                 raise FileFormatError("it is not a JSON object")
             refuse_newer(content, SCHEMA)
             written = content.pop("checksum", None)
-            if content.get("schema") != WITHOUT_CHECKSUM and written != checksum(content):
+            if written != checksum(content):
                 raise FileFormatError("it does not match its checksum: it was altered or damaged")
             content.pop("holds", None)
             return read_as(cls, json.dumps(content))
