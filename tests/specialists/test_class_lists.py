@@ -3,6 +3,7 @@ from __future__ import annotations
 import warnings
 from itertools import permutations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -222,8 +223,9 @@ def test_no_class_is_called_as_the_answer_that_there_is_none() -> None:
     with pytest.raises(SpecError, match="a class called 'undecided' could not be told"):
         parts[0].rename({parts[0].classes[0]: UNDECIDED})
     votes = dt.Dataset.from_arrays(torch.randn(60, 3), ["yes", "no", UNDECIDED] * 20)
+    sets: list[Any] = [None, [UNDECIDED], [["yes", 1]]]
     for train in (dt.train_specialists, dt.sums):
-        for rewarded in (None, [UNDECIDED], [["yes", 1]]):
+        for rewarded in sets:
             with pytest.raises(SpecError, match=r"a class called 'undecided' .* give it another name"):
                 train(votes, rewarded=rewarded)
     # Samples of it are welcome as what to be undecided on.
