@@ -76,6 +76,9 @@ def test_a_composite_replaces_a_file_only_when_forced(parts: list[Path], tmp_pat
 
 
 def test_composing_saves_and_measures(parts: list[Path], tmp_path: Path) -> None:
+    with pytest.raises(DovetailError, match="an export is a file"):
+        run("compose", *parts, "--export", tmp_path / "ten.txt", "-o", tmp_path / "ten.safetensors")
+    assert not (tmp_path / "ten.safetensors").exists()  # refused before anything is written
     shown = run("compose", *parts, "--evaluate", "digits", "-o", tmp_path / "ten.safetensors")
     assert "sum of 10 specialists, mlp:20, in slots" in shown
     assert "rewarded accuracy" in shown

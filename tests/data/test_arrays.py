@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import Any
@@ -18,7 +19,7 @@ from torch.utils.data import ConcatDataset, DataLoader, IterableDataset, Subset,
 from dovetail import Dataset
 from dovetail.data.own import rows
 from dovetail.data.preparation import Numbers
-from dovetail.errors import DataError, DovetailError, SpecError
+from dovetail.errors import DataError, DovetailError, DovetailWarning, SpecError
 
 X, Y = load_wine(return_X_y=True)
 NAMES = np.array(["red", "white", "rosé"])[Y]
@@ -302,3 +303,22 @@ def test_an_item_that_fails_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Named, "__getitem__", lambda self, row: broken(row))
     with pytest.raises(DovetailError, match="item 0 of the train data failed: OSError: disk is gone"):
         Dataset.from_torch(items)
+
+
+@pytest.mark.parametrize(
+    ("count", "says"),
+    [
+        (1, "1 sample is too few for validation and test samples of their own"),
+        (2, "2 samples are too few for validation and test samples"),
+        (3, "3 samples are too few for test samples"),
+    ],
+)
+def test_splits_that_share_samples_for_want_of_more_are_told(count: int, says: str) -> None:
+    x, y = np.arange(2.0 * count).reshape(count, 2), ["cat", "dog", "cat"][:count]
+    with pytest.warns(DovetailWarning, match=f"{says}.*give more samples, or val= and test="):
+        Dataset.from_arrays(x, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Dataset.from_arrays(x, y, split=(1.0, 0.0, 0.0))  # left out on purpose
+        Dataset.from_arrays(x, y, val=(x, y), test=(x, y))
+        Dataset.from_arrays(np.arange(40.0).reshape(20, 2), ["cat", "dog"] * 10)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -75,14 +77,24 @@ def test_lesions_of_a_part_are_those_of_the_whole() -> None:
     [
         (["hiden"], None, "unknown layer 'hiden'"),
         ("hidden", None, "a list of names"),
-        (None, ["hidden"], "names no units; write LAYER:0-15"),
+        ([3], None, r"layers is a list of names, such as \['.*'\]; got \[3\]"),
+        (None, 3, r"units is a list of names, such as \['.*:0-15'\]; got 3"),
+        (None, ["hidden"], r"names no units; write LAYER:0-15.*\(layers: .*hidden1, output\)"),
         (None, ["hidden1:0-12"], "has no unit 12; its last one is 11"),
         ([], [], "no layer and no unit is named"),
     ],
 )
-def test_what_is_not_there_is_named(layers: list[str], units: list[str], says: str) -> None:
+def test_what_is_not_there_is_named(layers: Any, units: Any, says: str) -> None:
     network = nn.Sequential()
     network.add_module("hidden1", nn.Linear(6, 12))
     network.add_module("output", nn.Linear(12, 3))
     with pytest.raises((SpecError, DovetailError), match=says):
         network_graph(network, layers=layers, units=units)
+
+
+def test_a_network_of_zeros_is_called_so() -> None:
+    zeros = [np.zeros((5, 4)), np.zeros((3, 5))]
+    with pytest.raises(SpecError, match="all weights are 0"):
+        dt.clusterability(zeros, k=2, shuffles=2, progress=False)
+    with pytest.raises(SpecError, match="has no connections"):  # not for want of weights
+        dt.clusterability([np.ones((5, 4))], k=2, layers=["input"], shuffles=2, progress=False)

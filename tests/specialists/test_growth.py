@@ -3,6 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -185,6 +186,15 @@ def test_draws_have_the_moments_of_their_cards() -> None:
         own = split.x[split.y == number].double().numpy()
         np.testing.assert_allclose(own.mean(0), cards[name].mean.numpy(), atol=0.06)
         np.testing.assert_allclose(np.cov(own.T), cards[name].covariance().numpy(), atol=0.15)
+
+
+def test_draws_are_a_whole_number_from_a_seed() -> None:
+    card = Card.of(inputs(20))
+    given: list[Any] = [(-1, 0, "count"), (2.5, 0, "count"), (3, "a", "seed"), (3, -1, "seed")]
+    for count, seed, name in given:
+        with pytest.raises(SpecError, match=f"{name} is a whole number from 0; got"):
+            card.draw(count, seed=seed)
+    assert card.draw(0).shape == (0, len(card.mean))
 
 
 def test_over_a_list_names_stay_what_they_are(digits: dt.Dataset) -> None:

@@ -135,6 +135,10 @@ def clusterability(
             layers=layers,
             units=units,
         )
+    if graph.blocks and not any(block.weights.any() for block in graph.blocks):
+        raise SpecError(
+            "all weights are 0, so nothing is connected and there are no clusters; give a trained network"
+        )
     left_out = np.zeros(len(graph), dtype=bool) if all_units else negligible_units(graph)
     graph = without_units(graph, left_out)
     scaled = unit_scale(graph)

@@ -118,6 +118,7 @@ def compose(
     from ..specialists.class_lists import joined_list
     from ..specialists.class_sets import class_of_text
     from ..specialists.data_for import data_for
+    from ..specialists.export import check_ending
     from ..specialists.threshold import rate_of
     from .compose_sums import compose_sums, refuse_options_of_specialists
     from .trunk import on_trunk, open_trunk
@@ -134,6 +135,7 @@ def compose(
     if output is not None:
         check_free(output, force=force)
     if export is not None:
+        check_ending(export)
         check_free(export, force=force)
     if certificate is not None:
         check_free(certificate, force=force)

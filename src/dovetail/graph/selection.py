@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 
@@ -36,9 +36,12 @@ def part_of(graph: NetworkGraph, layers: Sequence[str], units: Sequence[str]) ->
     >>> part.groups[0], part.unit_of[:3].tolist()
     (Group(name='input', size=3), [0, 2, 3])
     """
-    for given, option in ((layers, "layers"), (units, "units")):
+    first = graph.groups[0].name
+    for given, option, example in ((layers, "layers", [first]), (units, "units", [f"{first}:0-15"])):
         if isinstance(given, str):
             raise SpecError(f"{option} is a list of names, not one text: [{given!r}]")
+        if not isinstance(given, Iterable) or not all(isinstance(name, str) for name in given):
+            raise SpecError(f"{option} is a list of names, such as {example}; got {given!r:.80}")
     kept = np.zeros(len(graph), dtype=bool)
     for name in layers:
         kept |= _of_layers(graph, name)
@@ -96,7 +99,8 @@ def _of_units(graph: NetworkGraph, text: str) -> NDArray[np.bool_]:
     found = _RANGES.fullmatch(text)
     if found is None:
         raise SpecError(
-            f"{text!r:.100} names no units; write LAYER:0-15,40 or the name of a head, MODULE head 3"
+            f"{text!r:.100} names no units; write LAYER:0-15,40 or the name of a head, MODULE head 3 (layers: "
+            f"{', '.join(group.name for group in graph.groups):.400})"
         )
     here = _of_layers(graph, found["layer"])
     numbers = _numbers(found["ranges"])

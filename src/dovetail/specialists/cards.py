@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from numbers import Integral
 
 import torch
 from torch import Tensor
@@ -137,6 +138,9 @@ class Card:
         >>> round(float(drawn.mean())), round(float(drawn.var()))
         (3, 4)
         """
+        for name, value in (("count", count), ("seed", seed)):
+            if isinstance(value, bool) or not isinstance(value, Integral) or value < 0:
+                raise SpecError(f"{name} is a whole number from 0; got {value!r:.40}")
         generator = torch.Generator().manual_seed(seed)
         rest = (self.variance - self.directions.square().sum(0)).clamp(min=0).sqrt()
         along = torch.randn(count, len(self.directions), generator=generator) @ self.directions

@@ -69,6 +69,19 @@ class Export:
         )
 
 
+def check_ending(path: Path) -> None:
+    """Refuse a file whose ending says nothing of what to write.
+
+    Examples
+    --------
+    >>> check_ending(Path("ten.txt"))
+    Traceback (most recent call last):
+    dovetail.errors.SpecError: an export is a file .onnx or .pt2, by its ending; got 'ten.txt'
+    """
+    if path.suffix.lower() not in ENDINGS:
+        raise SpecError(f"an export is a file {' or '.join(ENDINGS)}, by its ending; got {path.name!r:.80}")
+
+
 def export(
     part: Part,
     path: str | Path,
@@ -102,8 +115,7 @@ def export(
     ('3',)
     """
     path = Path(path)
-    if path.suffix.lower() not in ENDINGS:
-        raise SpecError(f"an export is a file {' or '.join(ENDINGS)}, by its ending; got {path.name!r:.80}")
+    check_ending(path)
     check_folder(path)
     if trunk is not None:
         part = part.with_trunk(trunk)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from ...errors import DataError, SpecError, unknown_name
+from ...errors import DataError, DovetailWarning, SpecError, unknown_name
 from ..content import Content
 from ..preparation import Numbers, Preparation, Scale
 from ..preparation.numbers import as_array, check_finite
@@ -90,9 +91,9 @@ def _in_three(
     shares = check_shares((train_share, 0.0 if has_val else val_share, 0.0 if has_test else test_share))
     if not len(arrays[0]):
         raise DataError(f"{name}: there are no samples")
-    rows, notes = fill_empty(
-        split_by_class(ids[0], shares, seed), name, val_given=has_val, test_given=has_test
-    )
+    drawn = split_by_class(ids[0], shares, seed)
+    _warn_of_too_few(drawn, shares, name)
+    rows, notes = fill_empty(drawn, name, val_given=has_val, test_given=has_test)
     made: dict[int, tuple[NDArray[Any], NDArray[np.int64]]] = {}
     for chosen in rows:
         made.setdefault(id(chosen), (take_rows(arrays[0], chosen), ids[0][chosen]))
@@ -104,6 +105,24 @@ def _in_three(
     elif rows[2] is rows[1]:
         pieces[2] = pieces[1]
     return pieces, notes
+
+
+def _warn_of_too_few(rows: Sequence[NDArray[np.int64]], shares: Sequence[float], name: str) -> None:
+    """Warn of splits that were asked for, and that too few samples leave empty: others will stand in their place."""
+    empty = [
+        what
+        for what, own, share in zip(("training", "validation", "test"), rows, shares, strict=True)
+        if share and not len(own)
+    ]
+    if empty:
+        count = sum(map(len, rows))
+        warnings.warn(
+            f"{name}: {count:,} {'sample is' if count == 1 else 'samples are'} too few for "
+            f"{' and '.join(empty)} samples of their own, so splits share samples and scores on them are too good; "
+            "give more samples, or val= and test=",
+            DovetailWarning,
+            stacklevel=5,  # whoever called from_arrays
+        )
 
 
 def _joined(labels: list[object]) -> object:
