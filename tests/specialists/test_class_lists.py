@@ -223,15 +223,9 @@ def test_no_class_is_called_as_the_answer_that_there_is_none() -> None:
     with pytest.raises(SpecError, match="a class called 'undecided' could not be told"):
         parts[0].rename({parts[0].classes[0]: UNDECIDED})
     votes = dt.Dataset.from_arrays(torch.randn(60, 3), ["yes", "no", UNDECIDED] * 20)
-<<<<<<< HEAD
-    wanted: list[Any] = [None, [UNDECIDED], [["yes", 1]]]
-    for train in (dt.train_specialists, dt.sums):
-        for rewarded in wanted:
-=======
     sets: list[Any] = [None, [UNDECIDED], [["yes", 1]]]
     for train in (dt.train_specialists, dt.sums):
         for rewarded in sets:
->>>>>>> fixc
             with pytest.raises(SpecError, match=r"a class called 'undecided' .* give it another name"):
                 train(votes, rewarded=rewarded)
     # Samples of it are welcome as what to be undecided on.
