@@ -113,6 +113,7 @@ def data() -> dt.Dataset:
     return dt.load("digits")
 
 
+@pytest.mark.slow
 def test_it_learns_digits_and_its_parts_are_composed_by_their_logits(data: dt.Dataset) -> None:
     team = dt.train_specialists(
         data, "vit:16,patch=2,depth=2", [0, 1, 2], sparsity=0, optimizer="adamw", lr=3e-3, warmup=0.1,

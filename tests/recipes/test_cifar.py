@@ -61,6 +61,7 @@ def test_smoke_scale() -> None:
     assert whole["logits"]["accuracy"][0] > whole["sum"]["accuracy"][0]
 
 
+@pytest.mark.slow
 def test_one_left_out_is_the_mean_over_all_that_can_be() -> None:
     unit = find_recipe(NAME).units("smoke")[1]
     training = {**unit.settings["training"], "epochs": 2}

@@ -60,6 +60,7 @@ def test_any_part_can_be_shown() -> None:
     assert set(seconds.wide()["generalist"]) == {"3.0 (0.0)"}
 
 
+@pytest.mark.slow
 def test_smoke_scale() -> None:
     finished = run_smoke(f"beyond/{NAME}")
     rows = {(one.unit.settings["head"], bool(one.unit.settings["unknown"])): one.row for one in finished}

@@ -47,6 +47,7 @@ def test_a_probe_finds_what_is_there_and_nothing_else() -> None:
         probe_accuracy(train, test, 7)
 
 
+@pytest.mark.slow
 def test_the_audit_compares_with_networks_that_never_had_the_class() -> None:
     team = dt.train_specialists(DATA, "mlp:50", slots=True, epochs=25, patience=None, progress=False)
     whole = dt.compose(team)
@@ -108,6 +109,7 @@ def test_several_classes_weighted_logits_and_specialists_that_saw_nothing() -> N
     )
 
 
+@pytest.mark.slow
 def test_specialists_of_one_class_and_two_seeds_are_retrained_each_with_its_own() -> None:
     team = dt.train_specialists(DATA, "mlp:10", [0, 1], seeds=[0, 1], epochs=1, progress=False, device="cpu")
     twins = dt.compose([team[0], team[1], team[2]], "logits", force=True)

@@ -103,6 +103,7 @@ def test_statistics_of_batch_norm_are_each_units_own(tmp_path: Path) -> None:
         assert torch.equal(opened(DATA["resnet18:9"].test.x), dt.compose(team)(DATA["resnet18:9"].test.x))
 
 
+@pytest.mark.slow
 def test_narrow_resnets_in_slots_learn() -> None:
     data = DATA["resnet18:9"]
     options = {**TRAINING, "epochs": 12, "lr": 0.1, "batch_size": 20}

@@ -312,6 +312,7 @@ def test_resumed_is_as_uninterrupted(net: str, tmp_path: Path) -> None:
     assert list(resumed) == list(train(net, [0, 1, 2], **options))
 
 
+@pytest.mark.slow
 def test_rounds_may_end_with_the_last_epoch_and_share_one_adam() -> None:
     options = {"sparsity": 0.9, "epochs": 16, "patience": 1, "lr": 0.1}
     fresh, last, carried = (
