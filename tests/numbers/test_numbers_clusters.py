@@ -59,9 +59,7 @@ def test_a_graph_without_edges() -> None:
         lambda one: audited(one, method="leiden"),
         lambda _: dt.spectral_clusters(graph, 2),
     ):
-        with pytest.raises(
-            SpecError, match="all weights are 0, so nothing is connected and there are no clusters"
-        ):
+        with pytest.raises(SpecError, match=r"all weights are 0, so nothing|the graph has no connections"):
             find(empty)
     assert dt.ncut(graph, [0] * NODES) == 0
     assert len(dt.detect_modules(empty).modules) == 0
