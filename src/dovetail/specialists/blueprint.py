@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -27,7 +28,7 @@ State = dict[str, Tensor]
 """A network's parameters and buffers by name."""
 
 
-class Interface:
+class Interface(ABC):
     """What a part takes and answers: samples of a shape, prepared in a way, and the names of classes.
 
     Attributes
@@ -45,9 +46,9 @@ class Interface:
     preparation: Preparation | None
 
     @property
+    @abstractmethod
     def what(self) -> str:
         """What takes the samples, in words."""
-        raise NotImplementedError
 
     def check_inputs(self, x: object) -> Tensor:
         """Refuse what is no batch of inputs for a network of this blueprint."""

@@ -146,10 +146,12 @@ def check_like(members: Sequence[Specialist], data: Dataset) -> None:
     first = members[0].blueprint
     ours, theirs = inputs_of(first.preparation), inputs_of(data.preparation)
     if data.input_shape != first.input_shape or ours != theirs:
-        raise DataError(
-            f"the samples of {data.name} are not prepared like those of {members[0]!r}; read them like these "
-            "(dt.read(path, like=part), or trunk.features(data, like=part))"
+        way = (
+            "those were taken as they are: give yours so too, as tensors (dt.Dataset(name, train, val, test, classes=names))"
+            if first.preparation is None
+            else "read them like these (dt.read(path, like=part), or trunk.features(data, like=part))"
         )
+        raise DataError(f"the samples of {data.name} are not prepared like those of {members[0]!r}; {way}")
 
 
 def cards_of(members: Sequence[Specialist], names: Iterable[str]) -> dict[str, Card]:
