@@ -147,7 +147,7 @@ def check_like(members: Sequence[Specialist], data: Dataset) -> None:
     ours, theirs = inputs_of(first.preparation), inputs_of(data.preparation)
     if data.input_shape != first.input_shape or ours != theirs:
         way = (
-            "those were taken as they are: give tensors that are so, too (dt.Dataset(name, train, val, test, classes=…))"
+            "those were taken as they are: give tensors that are so too (dt.Dataset(name, train, val, test, classes))"
             if first.preparation is None
             else "read them like these (dt.read(path, like=part), or trunk.features(data, like=part))"
         )
