@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -153,6 +156,41 @@ def test_devices_take_turns_and_keep_the_order(model: Counted, data: Dataset) ->
     one = compute.compute_features(dt.trunk(model), data.train.x, batch_size=100)
     several = compute.compute_features(dt.trunk(model), data.train.x, batch_size=100, device=["cpu"] * 3)
     assert torch.equal(one, several)
+
+
+class Overtaken(Counted):
+    """A network whose first run waits for a second one to begin, which goes on only when the first is over."""
+
+    # Of the class: a trunk copies its network, and threads' events cannot be copied.
+    begun: ClassVar[list[int]] = []
+    second, over = threading.Event(), threading.Event()
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.begun.append(len(x))
+        features = self.body(x.flatten(1)).relu()
+        if len(self.begun) == 1:
+            self.second.wait(0.5)
+        else:
+            self.second.set()
+            self.over.wait(0.5)
+        logits: Tensor = self.head(features)
+        return logits
+
+
+def test_samples_wait_for_the_first_run_of_another_thread() -> None:
+    torch.manual_seed(0)
+    trunk = dt.trunk(Overtaken())
+    x = torch.rand(2, 1, 8, 8)
+
+    def first() -> Tensor:
+        found: Tensor = trunk(x)
+        Overtaken.over.set()
+        return found
+
+    with ThreadPoolExecutor(2) as threads:
+        runs = [threads.submit(first), threads.submit(trunk, x)]
+        one, other = (run.result() for run in runs)
+    assert torch.equal(one, other)
 
 
 def test_bfloat16_is_near(model: Counted, data: Dataset) -> None:

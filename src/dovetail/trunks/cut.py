@@ -102,6 +102,8 @@ class Cut:
         self.where = where
         self.stops = True
         self.unsure = False
+        # Apart from `stops`, which other threads ask to see whether they have to wait for the first run.
+        self._in_first_run = False
         self._value: object = None
         if where == OUTPUT:
             return
@@ -125,7 +127,7 @@ class Cut:
         self._reached(output)
 
     def _reached(self, value: object) -> None:
-        if self.stops:
+        if self.stops and not self._in_first_run:
             raise _Reached(value)
         # A module may be used several times, and the first is where it would have stopped.
         if self._value is None:
@@ -172,7 +174,7 @@ class Cut:
             return lambda module, given: ran.append(name)
 
         hooks = [layer.register_forward_pre_hook(noting(name)) for name, layer in _layers(network)]
-        self.stops, self._value, output = False, None, None
+        self._in_first_run, self._value, output = True, None, None
         try:
             output = network(*args, **kwargs)
         except Exception:
@@ -180,7 +182,7 @@ class Cut:
             if self._value is None:
                 raise
         finally:
-            self.stops = True
+            self._in_first_run = False
             value, self._value = self._value, None
             for hook in hooks:
                 hook.remove()
