@@ -37,7 +37,7 @@ def folder(sculpted: Path, tmp_path: Path) -> Path:
 
 
 def test_a_folder_has_the_network_its_modules_and_pictures(folder: Path) -> None:
-    names = {path.name for path in folder.iterdir()}
+    names = {path.name for path in folder.iterdir() if path.name != ".lock"}
     assert names == {"config.json", "seed0.safetensors", "seed0.json", "seed0.png", "seed0.html"}
     sculpture = open_sculpture(folder / "seed0.safetensors")
     assert sculpture.hierarchy == dt.Hierarchy.from_json((folder / "seed0.json").read_text())

@@ -18,6 +18,7 @@ from .engine.run_folder import CONFIG, read_config, units_beside
 from .errors import FileFormatError, SpecError
 from .io.checkpoint import is_safetensors
 from .io.header import read_header
+from .io.plain import open_plain, read_text
 from .nets.own import Build, check_build, trusted
 from .recipes import find_recipe, finished_units
 from .recipes.recipe import check_scale
@@ -150,7 +151,7 @@ def kind_of(path: Path) -> Kind | None:
             if schema in PART_SCHEMAS:
                 return "part"
             return "sums" if schema == SUMS_SCHEMA else "sculpture" if schema == SCULPTURE_SCHEMA else None
-        with path.open(encoding="utf-8") as file:
+        with open_plain(path, "r") as file:
             start = file.read(_HIERARCHY_STARTS)
             if _family(HIERARCHY_SCHEMA) in start:
                 return "hierarchy"
@@ -171,7 +172,7 @@ def _family(schema: str) -> str:
 def open_hierarchy(path: Path) -> Hierarchy:
     """Read the modules of a network from a JSON file."""
     try:
-        return Hierarchy.from_json(path.read_text("utf-8"))
+        return Hierarchy.from_json(read_text(path))
     except (OSError, UnicodeDecodeError) as error:
         raise FileFormatError(f"cannot read {path}: {error}") from error
     except FileFormatError as error:

@@ -10,7 +10,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from dovetail.engine import RunFolder
-from dovetail.engine.folder_files import is_worked_in, take_lock
+from dovetail.io.lock import is_worked_in, take_lock
 from dovetail.engine.run_folder import read_config
 from dovetail.errors import DovetailError, FileFormatError
 from dovetail.recipes import Finished, Recipe, find_recipe
@@ -62,7 +62,7 @@ def test_a_disk_without_locks_is_not_taken_for_another_process(
         raise OSError(errno.ENOLCK, "No locks available")
 
     monkeypatch.setattr(fcntl, "flock", unsupported)
-    with pytest.raises(DovetailError, match=r"cannot write into the folder .*: No locks available"):
+    with pytest.raises(DovetailError, match=r"cannot lock the folder .*: No locks available; .*another disk"):
         RunFolder(tmp_path, small_recipe(), "smoke")
 
 
@@ -203,5 +203,5 @@ def test_a_config_of_a_strange_size_is_refused(tmp_path: Path) -> None:
 def test_a_pipe_keeps_nobody_waiting(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / ".lock")
     assert not is_worked_in(tmp_path)
-    with pytest.raises(DovetailError, match="cannot write into the folder"):
+    with pytest.raises(DovetailError, match=r"cannot open .*: it is a named pipe"):
         RunFolder(tmp_path, small_recipe(), "smoke")

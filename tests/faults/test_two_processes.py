@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dovetail.engine.folder_files import take_lock
+from dovetail.io.lock import take_lock
 
 from . import small_works
 from .folder_state import finished_units, state_of

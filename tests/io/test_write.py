@@ -17,7 +17,7 @@ from dovetail.io.write import write_whole
         ("a" * 300, "File name too long"),
         ("a" * 300 + "/b", "File name too long"),
         ("a\0b", "null byte"),
-        ("folder", "Is a directory"),
+        ("folder", "it is a folder"),
     ],
 )
 def test_what_cannot_be_written_is_said_and_leaves_nothing(name: str, reason: str, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from dovetail.engine import results_file
-from dovetail.engine.folder_files import is_worked_in
+from dovetail.io.lock import is_worked_in
 from dovetail.recipes import Finished, find_recipe
 from dovetail.report import build_report
 from dovetail.studio.folder import StudioFolder

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import DovetailError
-from ..io.write import write_whole
+from ..io.write import write_together
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -71,7 +72,7 @@ def audit_json(
 def write_audit(
     folder: Path, found: Clusterability, lesions: Lesions | None, answer: dict[str, object]
 ) -> None:
-    """Write the pictures and what was measured; pictures of an earlier audit that has more are removed."""
+    """Write the pictures and what was measured, in the place of an earlier audit as a whole or not at all."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -82,13 +83,13 @@ def write_audit(
         "embedding.png": found.plot_embedding if found.embedding.shape[1] > 1 else None,
         "lesions.png": None if lesions is None else lesions.plot,
     }
-    for name, draw in pictures.items():
-        if draw is None:
-            (folder / name).unlink(missing_ok=True)
-        else:
-            _write_picture(folder / name, draw)
     text = json.dumps(answer, indent=2, allow_nan=False)
-    write_whole(folder / FILE, lambda path: path.write_text(text, encoding="utf-8"))
+    write_together(
+        {
+            **{folder / name: draw and partial(_write_picture, draw=draw) for name, draw in pictures.items()},
+            folder / FILE: lambda path: path.write_text(text, encoding="utf-8"),
+        }
+    )
 
 
 def _write_picture(path: Path, draw: Callable[[], Axes]) -> None:
@@ -98,6 +99,6 @@ def _write_picture(path: Path, draw: Callable[[], Axes]) -> None:
     figure = draw().get_figure()
     assert isinstance(figure, Figure)
     try:
-        write_whole(path, lambda file: figure.savefig(file, format="png", dpi=150))
+        figure.savefig(path, format="png", dpi=150)
     finally:
         plt.close(figure)

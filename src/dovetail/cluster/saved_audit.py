@@ -12,6 +12,7 @@ from pydantic import AliasPath, BaseModel, ConfigDict, Field, FiniteFloat, NonNe
 
 from ..errors import FileFormatError
 from ..io.fields import parse, read_as, refuse_newer, take
+from ..io.plain import read_text
 from ..markup import matrix_html, text_html
 from ..result import Result
 from .audit import SCHEMA
@@ -146,7 +147,7 @@ def read_audit(path: Path) -> SavedAudit:
         When it is damaged, or not an audit's.
     """
     try:
-        return audit_of(parse(path.read_text("utf-8")))
+        return audit_of(parse(read_text(path)))
     except OSError as error:
         raise FileFormatError(f"cannot read {path}: {error.strerror or error}") from error
     except (UnicodeDecodeError, FileFormatError) as error:

@@ -10,8 +10,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import DovetailError, FileFormatError
-from ..io.write import check_folder
+from ..errors import FileFormatError
+from ..io.plain import open_plain
+from ..io.write import check_place, in_the_way
 
 if TYPE_CHECKING:
     from ..specialists import Composite, Specialist, Sums
@@ -37,7 +38,7 @@ def files_in(paths: Iterable[Path]) -> list[Path]:
 
 def _in_folder(folder: Path) -> list[Path]:
     try:
-        found = sorted(file for file in folder.iterdir() if file.suffix == ENDING and file.is_file())
+        found = sorted(file for file in folder.iterdir() if file.suffix == ENDING and not file.is_dir())
     except OSError as error:
         raise FileFormatError(f"cannot read the folder {folder}: {error.strerror or error}") from error
     if not found:
@@ -56,11 +57,9 @@ def check_free(path: Path, *, force: bool) -> None:
     Traceback (most recent call last):
     dovetail.errors.DovetailError: ...files.py is in the way; replace it (--force), or choose another name
     """
-    check_folder(path)
-    if path.is_dir():
-        raise DovetailError(f"cannot write {path}: it is a folder; name a file")
+    check_place(path)
     if path.exists() and not force:
-        raise DovetailError(f"{path} is in the way; replace it (--force), or choose another name")
+        raise in_the_way(path)
 
 
 def open_parts(paths: Iterable[Path]) -> list[Specialist | Composite | Sums]:
@@ -126,5 +125,5 @@ def refuse_weights(path: Path, instead: str) -> None:
 
 def _is_torch(path: Path) -> bool:
     """Whether a file may be one of `torch.save`, by its first bytes: an archive, or a pickle as it once was."""
-    with path.open("rb") as file:
+    with open_plain(path) as file:
         return file.read(2) in (b"PK", b"\x80\x02")

@@ -71,7 +71,7 @@ def sculpt(
     from ..report.pages.sculpture import facts_frame
     from ..sculpting import Sculptures
     from .own_data import say_what_was_read
-    from .sculpt_folder import write_consensus
+    from .sculpt_folder import working_in, write_consensus
 
     numbers = seed_range(seed, seeds)
     if options["hidden"] is not None and network is not None:
@@ -87,13 +87,17 @@ def sculpt(
         # A family has one name, however it was typed: 4,2,4 is [4, 2, 4].
         "task": what.name if what.name.startswith("[") else task,
         "fingerprint": _fingerprint(what),
-        "from": None if network is None else hashlib.sha256(network.read_bytes()).hexdigest()[:16],
+        "from": None if network is None else _hash_of(network),
         **asked.model_dump(mode="json"),
     }
-    sculptures = _sculpted(what, settings, asked, network, numbers, output, device, force, not as_json)
+    with working_in(output):
+        sculptures = _sculpted(what, settings, asked, network, numbers, output, device, force, not as_json)
+        learned = [sculpture for sculpture in sculptures if sculpture.searches]
+        agreed = Sculptures(learned).consensus() if learned else None
+        voted = agreed is not None and agreed.networks > 1
+        if output is not None and agreed is not None and voted:
+            write_consensus(output, agreed, sculptures[0])
     rows = [_row(sculpture, getattr(what, "planted", None)) for sculpture in sculptures]
-    learned = [sculpture for sculpture in sculptures if sculpture.searches]
-    agreed = Sculptures(learned).consensus() if learned else None
     if as_json:
         print_json(
             {
@@ -110,12 +114,8 @@ def sculpt(
         say(sculptures[0].describe())
     else:
         print_table(table_of(facts_frame(rows), f"{task}, sculpted"))
-    voted = agreed is not None and agreed.networks > 1
-    if agreed is not None and voted:
-        if output is not None:
-            write_consensus(output, agreed, sculptures[0])
-        if not as_json:
-            say(agreed.describe())
+    if agreed is not None and voted and not as_json:
+        say(agreed.describe())
     some = any(sculpture.outcome != "not learned" for sculpture in sculptures)
     if output is not None and not as_json:
         each = "for each seed the network"
@@ -141,13 +141,18 @@ def _sculpted(
 ) -> list[Sculpture]:
     """Return a sculpture for each seed: from the folder, or made now and saved there."""
     from ..sculpting import sculpt_seeds
-    from .sculpt_folder import check_settings, clear, open_kept, save_all
+    from ..sculpting.pruning.problem import problem_of
+    from .sculpt_folder import check_settings, clear, open_kept, save_all, show
 
     there: dict[int, Sculpture] = {}
     same = False
     if folder is not None:
         same = check_settings(folder, settings, force=force)
-        there = {} if force else open_kept(folder, seeds)
+        # Networks have the fingerprint of the task as training sees it.
+        own = settings | {"fingerprint": problem_of(what).fingerprint}
+        there = {} if force else open_kept(folder, seeds, own)
+        for sculpture in there.values():
+            show(folder, sculpture)  # which somebody may have removed
     start = None
     # A few at a time, so that little is lost when somebody stops it. Which few depends only on what was asked for, and
     # all of them are sculpted even if some are there: rounding depends on who else is in a stack, and so may the end.
@@ -211,6 +216,14 @@ def _network_of(path: Path) -> nn.Module:
 
     what = source_in(path).what
     return what if isinstance(what, nn.Module) else perceptron_of(what)
+
+
+def _hash_of(path: Path) -> str:
+    """Return a hash of what a file holds."""
+    from ..io.plain import open_plain
+
+    with open_plain(path) as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()[:16]
 
 
 def _percents(name: str, text: str) -> list[float]:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import DovetailError, FileFormatError, SpecError, explained
+from ..io.lock import take_lock
+from ..io.plain import read_text
 from ..io.write import write_whole
+from .files import ENDING
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -78,14 +82,31 @@ def sculpture_file(folder: Path, seed: int) -> Path:
     return folder / f"seed{seed}.safetensors"
 
 
-def check_settings(folder: Path, settings: dict[str, object], *, force: bool) -> bool:
-    """Make the folder, and return whether it holds networks of the same settings.
+@contextmanager
+def working_in(folder: Path | None) -> Iterator[None]:
+    """Make a folder and keep others from sculpting into it; None for no folder.
 
-    One whose config is not ours is refused, and one for other settings, unless ``force`` allows it.
+    Raises
+    ------
+    DovetailError
+        When another process is working there.
     """
     from ..specialists.files import make_folder
 
-    make_folder(folder)
+    if folder is None:
+        yield
+        return
+    with explained(f"cannot write into the folder {folder}", "choose another"):
+        lock = take_lock(make_folder(folder))
+    with lock:
+        yield
+
+
+def check_settings(folder: Path, settings: dict[str, object], *, force: bool) -> bool:
+    """Return whether the folder holds networks of the same settings.
+
+    One whose config is not ours is refused, and one for other settings, unless ``force`` allows it.
+    """
     file = folder / _CONFIG
     if not file.exists():
         # It is written before anything else, so that what is there without it is somebody's own.
@@ -96,7 +117,7 @@ def check_settings(folder: Path, settings: dict[str, object], *, force: bool) ->
             )
         return False
     try:
-        before = json.loads(file.read_text("utf-8"))
+        before = json.loads(read_text(file))
     except (OSError, ValueError, RecursionError) as error:
         raise FileFormatError(
             f"{str(file)!r} cannot be read ({str(error)[:80]}); take another folder"
@@ -123,18 +144,27 @@ def _is_written(name: str) -> bool:
 def clear(folder: Path, seeds: Sequence[int] | None) -> None:
     """Remove what was sculpted into the folder before: of some seeds, or all of it and the settings."""
     with explained(f"cannot replace what is in {str(folder)!r}"):
-        for old in list(folder.iterdir()):
-            found = _OF_A_SEED.fullmatch(old.name)
-            if found and (seeds is None or int(found["seed"]) in seeds):
-                old.unlink()
+        found = {old: _OF_A_SEED.fullmatch(old.name) for old in folder.iterdir()}
+        going = [
+            old for old, name in found.items() if name and (seeds is None or int(name["seed"]) in seeds)
+        ]
+        # Networks first: as long as one is there, so is all that belongs to it.
+        for old in sorted(going, key=lambda old: old.suffix != ENDING):
+            old.unlink()
         for name in _OF_ALL:  # of networks that are there no more
             (folder / name).unlink(missing_ok=True)
         if seeds is None:  # last, because networks without it would be taken for those of other settings
             (folder / _CONFIG).unlink(missing_ok=True)
 
 
-def open_kept(folder: Path, seeds: Sequence[int]) -> dict[int, Sculpture]:
-    """Return the networks of these seeds that the folder has."""
+def open_kept(folder: Path, seeds: Sequence[int], settings: dict[str, object]) -> dict[int, Sculpture]:
+    """Return the networks of these seeds that the folder has; each says itself how it was made.
+
+    Raises
+    ------
+    DovetailError
+        For one that was made otherwise, and for what cannot be read.
+    """
     from ..sculpting import open_sculpture
 
     kept: dict[int, Sculpture] = {}
@@ -145,17 +175,43 @@ def open_kept(folder: Path, seeds: Sequence[int]) -> dict[int, Sculpture]:
                 kept[seed] = open_sculpture(file)
             except FileFormatError as error:
                 raise FileFormatError(f"{error}; delete it, or sculpt anew with --force") from error
+            if other := _difference(kept[seed], seed, settings):
+                raise DovetailError(
+                    f"{file} is in the way: it was sculpted with {other}; take another folder, or --force to replace it"
+                )
     return kept
+
+
+def _difference(sculpture: Sculpture, seed: int, settings: dict[str, object]) -> str:
+    """Say in what a network was made otherwise than asked; nothing of settings that were left to the task."""
+    made = sculpture.settings.model_dump(mode="json") | {
+        "seed": sculpture.seed,
+        "fingerprint": sculpture.fingerprint or None,  # files of before do not say
+    }
+    if settings["from"] is not None:  # whose layers they are
+        made.pop("hidden")
+    for name, value in {**settings, "seed": seed}.items():
+        wanted = json.loads(json.dumps(value))
+        if None not in (wanted, made.get(name)) and made[name] != wanted:
+            return f"{name} {made[name]!r:.60}, not {wanted!r:.60}"
+    return ""
 
 
 def save_all(folder: Path, sculptures: Sequence[Sculpture], settings: dict[str, object]) -> None:
     """Save the settings, and each network, its hierarchy, a picture and a page to look into."""
     write_whole(folder / _CONFIG, lambda path: path.write_text(json.dumps(settings, indent=2)))
     for sculpture in sculptures:
-        if sculpture.outcome != "not learned":
-            title = f"{sculpture.task}, seed {sculpture.seed}"
-            for kind in ("json", "html", "png"):
-                file = folder / f"seed{sculpture.seed}.{kind}"
-                write_hierarchy(sculpture.hierarchy, file, title, image_shape=sculpture.image_shape)
+        show(folder, sculpture)
         # Last, because this file says that the seed is done.
         sculpture.save(sculpture_file(folder, sculpture.seed))
+
+
+def show(folder: Path, sculpture: Sculpture) -> None:
+    """Write what belongs to a network and is not there: its hierarchy, a picture and a page to look into."""
+    if sculpture.outcome == "not learned":
+        return
+    for kind in ("json", "html", "png"):
+        file = folder / f"seed{sculpture.seed}.{kind}"
+        if not file.exists():
+            title = f"{sculpture.task}, seed {sculpture.seed}"
+            write_hierarchy(sculpture.hierarchy, file, title, image_shape=sculpture.image_shape)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import DataError, DovetailError
+from ..io.plain import open_plain
 
 if TYPE_CHECKING:
     from ..data import BooleanTask
@@ -27,7 +28,7 @@ def is_task_file(path: Path) -> bool:
     """
     if path.suffix.lower() not in _TABLES:
         return not path.is_dir() and path.suffix.lower() not in _DATA
-    with path.open("rb") as file:
+    with open_plain(path) as file:
         begun = file.read(_LOOKED_AT).decode("utf-8-sig", errors="replace")
     first, *rows = _lines(begun) or [""]
     if len(begun) == _LOOKED_AT:  # the last line may be cut
@@ -49,12 +50,14 @@ def read_task_file(path: Path) -> BooleanTask:
     from ..data import boolean_task
     from ..sculpting.pruning.problem import read_rows
 
-    if path.stat().st_size > _MOST_BYTES:
-        raise DataError(
-            f"{str(path)!r} is larger than {_MOST_BYTES // 10**6} MB, too large for a Boolean task"
-        )
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        with open_plain(path) as file:
+            content = file.read(_MOST_BYTES + 1)
+        if len(content) > _MOST_BYTES:
+            raise DataError(
+                f"{str(path)!r} is larger than {_MOST_BYTES // 10**6} MB, too large for a Boolean task"
+            )
+        text = content.decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"{str(path)!r} cannot be read as text: {error}") from error
     lines = _lines(text)

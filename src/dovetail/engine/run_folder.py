@@ -15,13 +15,14 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from ..errors import DovetailError, FileFormatError, explained
+from ..io.lock import LOCK, take_lock
 from ..io.provenance import versions
 from ..io.write import write_whole
 from ..recipes import Finished, Recipe, Unit
 from ..recipes.recipe import Scale
 from ..recipes.unit import canonical, finished_units
 from . import results_file
-from .folder_files import LOCK, check_own, open_own, take_lock
+from .folder_files import check_own, open_own
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -5,6 +5,7 @@ So it is read like any other network. Only numbers come from the file; what its 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from ..errors import FileFormatError, SpecError
+from ..io.plain import check_plain
 
 _UNNAMED = ("onnx::", "val_", "_val_", "tmp_")
 """How exporters name weights that they have computed or cannot name."""
@@ -35,8 +37,9 @@ def onnx_network(path: Path) -> OnnxNetwork:
         raise SpecError(
             "ONNX files need the package onnx; install it with pip install 'dovetail[onnx]'"
         ) from None
+    check_plain(path)
     try:
-        model = onnx.load(str(path))
+        model = onnx.load(os.fspath(path))
         values = [(one.name, _numbers(one)) for one in model.graph.initializer]
     except Exception as error:  # protobuf, numpy and the disk fail in ways of their own
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0]

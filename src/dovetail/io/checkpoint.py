@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import re
+import struct
 import warnings
+import zipfile
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import torch
 from safetensors import SafetensorError
-from safetensors.torch import load_file
 from torch import Tensor
 
 from ..errors import FileFormatError
 from .header import read_header
+from .bounds import FREE, check_borne_out
+from .plain import check_plain, open_plain, opened_tensors, tensors_in
 from .quantised import dequantised, unpacked
 from .shards import INDEX, shards_of
 
+_PACKED = 2
+"""How many times its size a file of `torch.save` may unpack to."""
+_SHARED = 16
+"""How many times as many numbers tensors may have in all as their memory holds: some networks share weights."""
 _NESTED = ("state_dict", "model_state_dict", "model")
 """Where checkpoints of other programs often keep the weights."""
 
@@ -62,6 +71,7 @@ def load_checkpoint(path: str | Path) -> dict[str, Tensor]:
     """
     path = Path(path)
     try:
+        check_plain(path)
         if not path.is_file():
             raise FileFormatError(
                 f"{str(path)!r} is {'a folder' if path.is_dir() else 'not there'}; name a file of weights"
@@ -70,7 +80,8 @@ def load_checkpoint(path: str | Path) -> dict[str, Tensor]:
             shards = [load_checkpoint(shard) for shard in shards_of(path)]
             content: object = _in_order({name: tensor for shard in shards for name, tensor in shard.items()})
         elif is_safetensors(path):
-            content = _in_order(load_file(path))
+            with opened_tensors(path) as file:
+                content = _in_order(tensors_in(file))
             read_header(path)  # one of ours that needs a newer version is not taken for plain weights
         else:
             content = _load_torch(path)
@@ -101,11 +112,12 @@ def _in_order(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
 def is_safetensors(path: Path) -> bool:
     """Whether a file is safetensors, by its first bytes."""
     # A safetensors file starts with the length of its header, eight bytes, and the header's brace.
-    with path.open("rb") as file:
-        return file.read(9)[8:] == b"{"
+    with open_plain(path) as file:
+        return bool(file.read(9)[8:] == b"{")
 
 
 def _load_torch(path: Path) -> object:
+    _check_packing(path)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # on files that are refused anyway
@@ -122,6 +134,16 @@ def _load_torch(path: Path) -> object:
         ) from error
 
 
+def _check_packing(path: Path) -> None:
+    """Refuse an archive that unpacks to far more than it is; torch.save packs nothing."""
+    with suppress(zipfile.BadZipFile, NotImplementedError, struct.error), open_plain(path) as file:
+        with zipfile.ZipFile(file) as archive:
+            unpacked_bytes = sum(entry.file_size for entry in archive.infolist())
+        size = os.fstat(file.fileno()).st_size
+        if unpacked_bytes > _PACKED * size + FREE:
+            raise ValueError(f"its {size:,} bytes unpack to {unpacked_bytes:,}; save it with torch.save(...)")
+
+
 def _tensors(content: object, path: Path) -> dict[str, Tensor]:
     for key in _NESTED:
         if isinstance(content, Mapping) and isinstance(content.get(key), Mapping):
@@ -134,10 +156,10 @@ def _tensors(content: object, path: Path) -> dict[str, Tensor]:
     if not found:
         raise FileFormatError(f"{str(path)!r} holds no tensors")
     try:
-        found = dequantised(found)
         for name, tensor in found.items():
             _check_plain(name, tensor)
-        return _pruned(found)
+        _check_sizes(found)
+        return _pruned(dequantised(found))
     except (ValueError, RuntimeError) as error:
         raise FileFormatError(f"{str(path)!r} cannot be read: {_first_line(error)}") from error
 
@@ -149,6 +171,28 @@ def _check_plain(name: str, tensor: Tensor) -> None:
         raise ValueError(
             f"{name!r:.100} is no plain tensor of numbers; save dense or sparse ones, with their values, from the CPU"
         )
+
+
+def _check_sizes(tensors: Mapping[str, Tensor]) -> None:
+    """Refuse tensors that would be far larger, once each number of each stands for itself, than what the file holds."""
+    claimed, stored = 0, dict[int, int]()
+    for name, tensor in tensors.items():
+        if tensor.layout != torch.strided:
+            check_borne_out(repr(name)[:100], tensor.numel(), _values_in(tensor))
+            continue
+        claimed += tensor.numel()
+        storage = tensor.untyped_storage()
+        stored[storage.data_ptr()] = storage.nbytes() // tensor.itemsize
+    if claimed > FREE + _SHARED * sum(stored.values()):
+        raise ValueError(
+            f"its tensors claim {claimed:,} numbers and repeat {sum(stored.values()):,} many times; save them one by "
+            "one, contiguous"
+        )
+
+
+def _values_in(tensor: Tensor) -> int:
+    """Return how many numbers a sparse tensor holds, whatever its shape."""
+    return int(tensor._values().numel() if tensor.layout == torch.sparse_coo else tensor.values().numel())
 
 
 def _pruned(tensors: dict[str, Tensor]) -> dict[str, Tensor]:

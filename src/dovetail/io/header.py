@@ -3,14 +3,37 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..errors import FileFormatError
 from .fields import parse, refuse_newer
+from .plain import opened_tensors
+
+if TYPE_CHECKING:
+    from safetensors import safe_open
 
 KEY = "dovetail"
 """The entry of a file's metadata that is ours; its value is a JSON object with a ``schema``."""
 _SCHEMAS = ("dovetail/2", "dovetail.sums/1", "dovetail.sculpture/1")
 """Of parts, of sums and of sculpted networks: the newest that this version reads."""
+_MOST_CHARACTERS = 2**24
+"""Of a manifest; that of a thousand specialists has about one million."""
+
+
+def manifest_in(file: safe_open) -> str | None:
+    """Return the text that Dovetail has put into an opened file; None for a file of someone else.
+
+    Raises
+    ------
+    FileFormatError
+        When it is longer than that of any part.
+    """
+    text = (file.metadata() or {}).get(KEY)
+    if text is not None and len(text) > _MOST_CHARACTERS:
+        raise FileFormatError(
+            f"its manifest has {len(text):,} characters, and at most {_MOST_CHARACTERS:,} are read"
+        )
+    return text
 
 
 def read_header(path: Path) -> dict[str, object]:
@@ -21,11 +44,11 @@ def read_header(path: Path) -> dict[str, object]:
     FileFormatError
         When it is no safetensors file, is cut short, cannot be read, or needs a newer version.
     """
-    from safetensors import SafetensorError, safe_open
+    from safetensors import SafetensorError
 
     try:
-        with safe_open(path, framework="pt") as file:
-            text = (file.metadata() or {}).get(KEY)
+        with opened_tensors(path) as file:
+            text = manifest_in(file)
     except OSError as error:
         raise FileFormatError(f"cannot read {path}: {error.strerror or error}") from error
     except SafetensorError as error:

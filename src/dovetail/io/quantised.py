@@ -10,7 +10,12 @@ from torch import Tensor
 _PACKED = "._packed_params._packed_params"
 """How PyTorch's quantised modules name a weight with its bias."""
 
-_WHOLE = {torch.int8, torch.uint8, torch.float8_e4m3fn, torch.float8_e5m2}
+_SHORT_FLOATS = {
+    getattr(torch, name) for name in dir(torch) if name.startswith("float8_")
+}
+"""Of eight bits, with which PyTorch stores numbers and does not compute."""
+
+_WHOLE = {torch.int8, torch.uint8, *_SHORT_FLOATS}
 
 
 def unpacked(content: Mapping[object, object]) -> Iterator[tuple[object, object]]:
@@ -58,7 +63,7 @@ def dequantised(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
             rows = scale.reshape(-1, *[1] * (tensor.dim() - 1)) if scale.numel() > 1 else scale.reshape(())
             found[name] = tensor.float() * rows
         elif name not in scales:
-            found[name] = tensor
+            found[name] = tensor.float() if tensor.dtype in _SHORT_FLOATS else tensor
     return found
 
 

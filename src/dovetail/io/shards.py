@@ -6,6 +6,7 @@ from pathlib import Path
 
 from ..errors import FileFormatError
 from .fields import parse, take
+from .plain import read_text
 
 INDEX = ".index.json"
 """How the names of indices end: ``model.safetensors.index.json``, ``pytorch_model.bin.index.json``."""
@@ -24,7 +25,7 @@ def shards_of(index: Path) -> list[Path]:
     if index.stat().st_size > _MOST_BYTES:
         raise FileFormatError(f"{str(index)!r} is too large for an index of weights")
     try:
-        content = parse(index.read_text("utf-8"))
+        content = parse(read_text(index, _MOST_BYTES))
         if not isinstance(content, dict):
             raise FileFormatError("it is not a JSON object")
         places = take(content, "weight_map", dict)

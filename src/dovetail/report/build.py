@@ -8,7 +8,8 @@ from pathlib import Path
 from ..cluster.saved_audit import SavedAudit
 from ..engine import Run
 from ..errors import DovetailError, explained
-from ..io.write import check_folder
+from ..io.plain import open_plain
+from ..io.write import check_place
 from .page import Page
 from .pages import audit_page, parts_page, run_page, sculpture_page
 from .sources import (
@@ -135,14 +136,10 @@ def write_report(
 def check_output(output: str | Path, *, force: bool = False) -> None:
     """Refuse, before any work is done, a file that cannot be written, or that is not ours to replace."""
     output = Path(output)
-    check_folder(output)
-    if output.is_dir():
-        raise DovetailError(
-            f"cannot write {output}: it is a folder; name a file, such as {output / 'report.html'}"
-        )
+    check_place(output)
     if force or not output.exists():
         return
-    with explained(f"cannot write {output}"), output.open("rb") as file:
+    with explained(f"cannot write {output}"), open_plain(output) as file:
         ours = _GENERATOR in file.read(_HEAD)
     if not ours:
         raise DovetailError(

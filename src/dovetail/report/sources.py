@@ -15,6 +15,7 @@ from ..engine.run_folder import CONFIG
 from ..errors import DovetailError, FileFormatError, explained
 from ..io.fields import parse
 from ..io.header import read_header
+from ..io.plain import read_text
 from ..opening import Kind, kind_of, open_hierarchy, open_run
 from ..sculpting import Hierarchy, Sculpture, open_sculpture
 from ..specialists import Composite, Specialist, open_file
@@ -221,7 +222,7 @@ def _is_source(folder: Path) -> bool:
 
 def _tensor_files(folder: Path) -> list[Path]:
     """Return a folder's ``.safetensors`` files, by name with numbers in their order."""
-    return sorted((path for path in folder.glob("*.safetensors") if path.is_file()), key=_by_number)
+    return sorted((path for path in folder.glob("*.safetensors") if not path.is_dir()), key=_by_number)
 
 
 def _by_number(path: Path) -> list[tuple[int, str]]:
@@ -311,7 +312,7 @@ def _config(path: Path) -> dict[str, object]:
     try:
         if path.stat().st_size > _LARGEST_CONFIG:
             raise ValueError("it is too large")
-        content = parse(path.read_text("utf-8"))
+        content = parse(read_text(path))
     except (OSError, ValueError, FileFormatError) as error:
         raise FileFormatError(f"{path} cannot be read ({str(error)[:80]})") from None
     return content if isinstance(content, dict) else {}

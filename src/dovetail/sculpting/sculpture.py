@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import torch
 from pydantic import BaseModel, FiniteFloat, NonNegativeInt
-from safetensors import SafetensorError, safe_open
+from safetensors import SafetensorError
 from torch import Tensor, nn
 
 from .._version import __version__
 from ..errors import DovetailError, FileFormatError
 from ..graph.read import DenseNetwork
 from ..io.fields import parse, read_as, refuse_newer
-from ..io.header import KEY
+from ..io.header import KEY, manifest_in
+from ..io.plain import check_plain, opened_tensors, tensors_in
 from ..io.write import write_tensors
 from ..markup import facts_html, text_html
 from ..plotting import GREY, LINE_COLOURS, new_axes, plain_frame
@@ -320,12 +321,13 @@ def open_sculpture(path: str | Path) -> Sculpture:
     (True, True, True)
     """
     path = Path(path)
+    check_plain(path)
     if not path.is_file():
         raise FileFormatError(f"there is no file {str(path)!r}")
     try:
-        with safe_open(path, framework="pt") as file:
-            text = (file.metadata() or {}).get(KEY, "null")
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        with opened_tensors(path) as file:
+            text = manifest_in(file) or "null"
+            tensors = tensors_in(file)
         content = parse(text)
         if isinstance(content, dict):
             refuse_newer(content, SCHEMA)

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from ..data.preparation import Features, Texts
 from ..errors import DovetailError, SpecError
 from ..importing import failed
-from ..io.write import check_folder, write_whole
+from ..io.write import check_place, write_whole
 
 if TYPE_CHECKING:
     from ..data.preparation.features import FrozenTrunk
@@ -116,7 +116,7 @@ def export(
     """
     path = Path(path)
     check_ending(path)
-    check_folder(path)
+    check_place(path)
     if trunk is not None:
         part = part.with_trunk(trunk)
     preparation = part.preparation

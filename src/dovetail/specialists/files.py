@@ -18,14 +18,16 @@ from pathlib import Path
 from typing import TypeVar
 
 import torch
-from safetensors import SafetensorError, safe_open
+from safetensors import SafetensorError
 from torch import Tensor
 
 from ..data.dataset import Dataset
 from ..data.split import is_finite
 from ..errors import DataError, DovetailError, FileFormatError
 from ..importing import TRUSTED
-from ..io.header import KEY
+from ..io.header import manifest_in
+from ..io.bounds import check_borne_out
+from ..io.plain import opened_tensors, tensors_in
 from ..nets.own import Build, check_build, trusted
 from .blueprint import Blueprint, Packed, State
 from .cards import Card, from_tensors, inputs_of
@@ -135,8 +137,8 @@ def _text(path: Path) -> str:
     """Return the manifest of a file as text."""
     if path.is_dir():
         raise FileFormatError("it is a folder; name the files in it")
-    with safe_open(path, framework="pt") as file:
-        text = (file.metadata() or {}).get(KEY)
+    with opened_tensors(path) as file:
+        text = manifest_in(file)
     if text is None:
         raise FileFormatError(
             "it is a safetensors file without dovetail's manifest; make specialists with train_specialists; weights of "
@@ -150,13 +152,18 @@ def _read(path: Path, build: Build | None, trust: Collection[str]) -> Specialist
     if is_sums(text):
         return read_sums(path, text)
     manifest = read_manifest(text, build, trust)
-    with safe_open(path, framework="pt") as file:
-        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (a file is no mapping)
+    with opened_tensors(path) as file:
+        tensors = tensors_in(file)
     shapes = manifest.blueprint_of(0).network().state_dict()
+    if manifest.members is None:
+        _check_sizes(tensors, shapes, len(manifest.specialists))
     specialists = []
     for number, (rewarded, provenance) in enumerate(manifest.specialists):
         blueprint = manifest.blueprint_of(number)
-        own = shapes if manifest.members is None else blueprint.network().state_dict()
+        own = shapes
+        if manifest.members is not None:
+            own = blueprint.network().state_dict()
+            _check_sizes(tensors, own, 1)
         specialists.append(
             Specialist(
                 blueprint,
@@ -185,6 +192,16 @@ def _read(path: Path, build: Build | None, trust: Collection[str]) -> Specialist
     if part.manifest.digest != manifest.digest:
         raise FileFormatError("its content does not match its checksum: it was altered or damaged")
     return part
+
+
+def _check_sizes(tensors: State, shapes: Mapping[str, Tensor], specialists: int) -> None:
+    """Refuse networks far larger than what a file holds of them; nothing of their size has been allocated yet."""
+    claimed = specialists * sum(like.shape.numel() for like in shapes.values())
+    check_borne_out(
+        "its network" if specialists == 1 else f"the networks of its {specialists} specialists",
+        claimed,
+        sum(tensor.numel() for tensor in tensors.values()),
+    )
 
 
 def _weights(tensors: State, number: int, shapes: Mapping[str, Tensor]) -> dict[str, Packed]:
@@ -320,3 +337,21 @@ def find_trained(
             continue
         raise DovetailError(f"{path} is in the way ({other}); replace it (--force), or use another folder")
     return found
+
+
+def keep_trained(
+    part: Specialist, folder: Path, data: Dataset, settings: TrainingSettings, *, replace: bool
+) -> None:
+    """Save a specialist that was just trained; what somebody else trained meanwhile in just this way counts as well.
+
+    Raises
+    ------
+    DovetailError
+        When another process has put something else in its place meanwhile, unless ``replace`` allows to replace it.
+    """
+    try:
+        part.save(folder / file_name(data.name, part.rewarded, part.seed), replace=replace)
+    except DovetailError:
+        member = (part.seed, part.rewarded)
+        if not find_trained(folder, [member], data, part.blueprint, settings, replace=replace):
+            raise

@@ -27,6 +27,8 @@ READ = ("dovetail/1", SCHEMA)
 """The first had one network and class list for all members, and no directions in cards; it is read as what it is."""
 
 
+_MOST_FACTS = 200
+"""Numbers that may be told of a specialist's training; ours are about thirty."""
 GIVEN = "given:"
 """What stands before the hash of weights that training began from, where they were no θ0 of a seed."""
 
@@ -323,6 +325,9 @@ def _specialist(entry: object, blueprint: Blueprint) -> tuple[tuple[int, ...], P
     loss = take(entry, "loss", str)
     if loss not in LOSSES and not OWN_NAME.fullmatch(loss):
         raise FileFormatError(f"unknown loss {loss!r:.40}")
+    for what in ("metrics", "training"):
+        if len(take(entry, what, dict)) > _MOST_FACTS:
+            raise FileFormatError(f"a specialist with more than {_MOST_FACTS} {what}")
     metrics = {str(name): number(value) for name, value in take(entry, "metrics", dict).items()}
     return rewarded, Provenance(
         whole(entry.get("seed")),

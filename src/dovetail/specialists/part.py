@@ -476,13 +476,20 @@ class Part(ABC):
         """
         return evaluate_all([self], split, device=device)[0]
 
-    def save(self, path: str | Path) -> Path:
+    def save(self, path: str | Path, *, replace: bool = True) -> Path:
         """Write it to one ``.safetensors`` file; an existing file is replaced only when all is written.
+
+        Parameters
+        ----------
+        path : path
+            The file.
+        replace : bool
+            Whether a file that is there is replaced, even if it came just now.
 
         Raises
         ------
         DovetailError
-            When the file cannot be written; an existing one is left as it was.
+            When the file cannot be written, or is not to be replaced; an existing one is left as it was.
         """
         tensors = {f"merged/{name}": tensor for name, tensor in self.statistics.items()}
         for number, specialist in enumerate(self.specialists):
@@ -495,7 +502,7 @@ class Part(ABC):
                     tensors[f"{number}/{name}.positions"] = packed.positions
         # A specialist may be in a composite twice, and safetensors refuses tensors that share memory.
         apart = {name: tensor.clone() for name, tensor in tensors.items()}
-        return write_tensors(path, apart, {KEY: self.manifest.to_text()})
+        return write_tensors(path, apart, {KEY: self.manifest.to_text()}, replace=replace)
 
     @abstractmethod
     def __add__(self, other: object) -> Part:

@@ -24,7 +24,7 @@ from ..population.step import Augment
 from .blueprint import Blueprint, hash_tensors
 from .cards import class_cards, inputs_of
 from .class_sets import ClassName, ClassSet, class_sets, named, one_hot_sets
-from .files import file_name, find_trained, make_folder
+from .files import find_trained, keep_trained, make_folder
 from .growth import train_beside
 from .layouts import Member, WholeNetworks, layouts
 from .learned import warn_of_what_cannot_be_learned, warn_of_what_was_not_learned
@@ -298,7 +298,7 @@ def train_specialists(
                 blueprint, ids, layout.packed(done, place, ids), provenance, cards=own
             )
             if folder is not None:
-                part.save(Path(folder) / file_name(data.name, ids, number))
+                keep_trained(part, Path(folder), data, settings, replace=replace)
 
     for layout, group in layouts(blueprint, missing, slots=slots):
         build = builder_of(layout.net, data.input_shape, data.outputs)

@@ -11,6 +11,7 @@ import numpy as np
 from pydantic import BaseModel, Field, NonNegativeInt, PositiveInt
 
 from ...errors import FileFormatError
+from ...io.bounds import check_borne_out, check_layers
 from ...io.fields import parse, read_as, refuse_newer
 from .agglomerate import LayerClustering
 from .reach import Edges, used_units
@@ -21,9 +22,6 @@ if TYPE_CHECKING:
 SCHEMA = "dovetail.hierarchy/1"
 
 Value = TypeVar("Value")
-
-MOST_EDGES = 2**28
-"""That there may be in all, one byte each: more would fill a machine's memory."""
 
 MOST_MISSING = 1000
 """Units that may be neither in a cluster nor unused before the sizes themselves are not believed."""
@@ -89,6 +87,7 @@ def read_fields(text: str) -> dict[str, Any]:
         raise FileFormatError(f"not a hierarchy: its schema is {schema!r:.40}, not {SCHEMA!r}")
     try:
         file = read_as(HierarchyFile, text)
+        check_layers(file.sizes)
         fields: dict[str, Any] = {
             "connections": _connections(file),
             "layers": tuple(
@@ -115,12 +114,13 @@ def _connections(file: HierarchyFile) -> tuple[Edges, ...]:
     # What is allocated is bounded by how many units the text names, whatever sizes it claims.
     named = sum(len(cluster) for clusters in file.layers for cluster in clusters) + len(file.unused)
     edges_in_all = sum(before * after for before, after in pairwise(sizes))
-    too_large = edges_in_all > MOST_EDGES or sum(sizes) > named + MOST_MISSING
+    too_large = sum(sizes) > named + MOST_MISSING
     if found != sizes[1:] or len(file.layers) != len(sizes) or too_large:
         raise FileFormatError(
             f"connections of {found!r:.80} units, clusters of {len(file.layers)} layers and {named} units in layers of "
             f"{sizes!r:.80}"
         )
+    check_borne_out("its network", edges_in_all, sum(len(row) for rows in file.connections for row in rows))
     connections = []
     for rows, (before, after) in zip(file.connections, pairwise(sizes), strict=True):
         edges = np.zeros((after, before), bool)

@@ -21,6 +21,7 @@ from ...data.preparation import Features, Numbers, Pictures, Texts
 from ...data.split import Split
 from ...errors import DataError, FileFormatError, MisfitError
 from ...io.fields import parse, read_as, refuse_newer
+from ...io.plain import read_text
 from ...io.write import write_whole
 from ...result import Result
 from ..class_sets import ClassName, class_id
@@ -176,7 +177,7 @@ class Certificate(BaseModel, Result):
         """
         path = Path(path)
         try:
-            content = parse(path.read_text("utf-8"))
+            content = parse(read_text(path))
             if not isinstance(content, dict):
                 raise FileFormatError("it is not a JSON object")
             refuse_newer(content, SCHEMA)

@@ -111,7 +111,7 @@ class Combined(Part):
         """Nothing: there are no files of combinations."""
         raise DovetailError(_NO_FILE)
 
-    def save(self, path: str | Path) -> Path:
+    def save(self, path: str | Path, *, replace: bool = True) -> Path:
         """Refuse: save the parts, and combine them again."""
         raise DovetailError(_NO_FILE)
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import torch
-from safetensors import safe_open
 from torch import Tensor
 
 from ...errors import FileFormatError
+from ...io.plain import opened_tensors, tensors_in
 from ..blueprint import State
 from ..threshold import BY_CARDS
 from .basis import LARGEST_FEATURE, LARGEST_NUMBER
@@ -38,8 +38,8 @@ def read_sums(path: Path, text: str) -> Sums:
         When it is damaged, or was altered after it was written.
     """
     manifest = read_sums_manifest(text)
-    with safe_open(path, framework="pt") as file:
-        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (a file is no mapping)
+    with opened_tensors(path) as file:
+        tensors = tensors_in(file)
     contents = {
         name: _content(tensors, number, form, count, manifest)
         for number, (name, (form, count)) in enumerate(manifest.held.items())

@@ -353,15 +353,15 @@ class Sums(Part):
         held = self._held.with_moments()
         return type(self)(self.blueprint, held, tuning=self._given_tuning, threshold=self.threshold)
 
-    def save(self, path: str | Path) -> Path:
-        """Write it to one ``.safetensors`` file; an existing file is replaced only when all is written."""
+    def save(self, path: str | Path, *, replace: bool = True) -> Path:
+        """Write it to one ``.safetensors`` file; an existing file is replaced only when all is written, if at all."""
         tensors: State = {}
         for number, content in enumerate(self.contents.values()):
             if isinstance(content, Samples):
                 tensors[f"{number}/samples"] = content.numbers
             else:
                 tensors |= {f"{number}/first": content.first, f"{number}/second": content.second}
-        return write_tensors(path, tensors, {KEY: self.manifest.to_text()})
+        return write_tensors(path, tensors, {KEY: self.manifest.to_text()}, replace=replace)
 
     # A solution takes far more memory than what it follows from.
     def __getstate__(self) -> dict[str, object]:

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
 from ...cluster.audit_folder import FILE as AUDIT
-from ...engine.folder_files import is_worked_in
+from ...io.lock import is_worked_in
 from ...engine.run_folder import CONFIG, check_folder_is, default_folder
 from ...errors import DovetailError
 from ...recipes import find_recipe, recipes

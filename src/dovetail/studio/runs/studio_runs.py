@@ -15,7 +15,7 @@ from pydantic import BaseModel
 
 from ...engine import Run, results_file
 from ...engine.costs import unit_seconds
-from ...engine.folder_files import is_worked_in, worked_in_since
+from ...io.lock import is_worked_in, worked_in_since
 from ...engine.run_folder import CONFIG, read_config
 from ...errors import DovetailError, FileFormatError
 from ...recipes import Finished, Recipe, Unit, find_recipe, finished_units
