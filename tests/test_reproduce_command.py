@@ -86,7 +86,8 @@ def test_a_run_that_is_interrupted_and_one_that_is_not_give_the_same(tmp_path: P
     running.send_signal(signal.SIGINT)
     _, said = running.communicate(timeout=30)
     assert running.returncode == 130
-    assert said == "stopped\n"
+    kept = results.read_text().count("\n")
+    assert said == f"{kept} units are safe in broken; the same command goes on with the others.\nstopped\n"
     before = results.read_text()
     (tmp_path / "elsewhere").mkdir()  # not beside it, so that nothing is taken over
     for folder in ("broken", "elsewhere/whole"):

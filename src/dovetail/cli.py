@@ -23,10 +23,11 @@ from .commands.predict import predict
 from .commands.report import report
 from .commands.reproduce import reproduce
 from .commands.sculpt import sculpt
+from .commands.stopping import INTERRUPTED, Stopping
 from .commands.studio import studio
 from .commands.sums import sums
 from .commands.train import train
-from .display import printable
+from .display import print_whatever_the_encoding, printable
 from .errors import DovetailError, DovetailWarning, memory_is_full
 from .importing import TRUSTED
 
@@ -96,15 +97,14 @@ app.command()(report)
 app.command()(studio)
 
 
-_INTERRUPTED = 130
-"""The status that shells expect of a command ended by Ctrl-C."""
-
-
 def main() -> None:
     """Run the command: exit status 0 when done, 1 with one line on an error, 2 on wrong usage."""
     arguments = [argument for argument in sys.argv[1:] if argument != "--debug"]
     debug = len(arguments) < len(sys.argv) - 1
     warnings.showwarning = _show_warning
+    print_whatever_the_encoding()
+    stopping = Stopping()
+    stopping.listen()
     # Threads that spin for long while they wait starve each other where cores are shared: two trainings at once took
     # 8 s each with this, one beside other work more than 75 s without. OpenMP reads it when torch is first imported,
     # which is later than here.
@@ -114,8 +114,8 @@ def main() -> None:
     except DovetailError as error:
         _fail(f"error: {error}", debug)
     except SystemExit as end:
-        if end.code == _INTERRUPTED:  # typer has caught the interruption, and says nothing
-            _fail("stopped", debug, status=_INTERRUPTED)
+        if end.code == INTERRUPTED:  # typer has caught the interruption, and says nothing
+            _fail("stopped", debug, status=stopping.status)
         raise
     except BrokenPipeError:
         sys.stderr.close()  # the reader has left; there is no one to tell

@@ -2,12 +2,37 @@
 
 from __future__ import annotations
 
+import codecs
+import io
 import numbers
+import sys
 import unicodedata
 from typing import Any
 
 _JOINERS = "\u200c\u200d"
 """Marks without a width that belong to words of some scripts, and to emoji."""
+
+
+_PLAIN = {
+    "×": "x", "θ": "theta", "–": "-", "—": "-", "−": "-", "…": "...", "→": "->", "≤": "<=", "≥": ">=", "²": "^2", "·": "*",
+    "Σ": "sum", "σ": "sigma", "±": "+-", "≈": "~", "“": '"', "”": '"', "’": "'",
+}  # fmt: skip
+"""What to write where a terminal has no such character."""
+
+
+def print_whatever_the_encoding() -> None:
+    """Let the standard output and errors take every text: what their encoding lacks is written in other characters."""
+    codecs.register_error("dovetail", _in_other_characters)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="dovetail")
+
+
+def _in_other_characters(error: UnicodeError) -> tuple[str, int]:
+    assert isinstance(error, UnicodeEncodeError)
+    lacking = error.object[error.start : error.end]
+    found = (_PLAIN.get(each) or each.encode("unicode_escape").decode() for each in lacking)
+    return "".join(found), error.end
 
 
 def printable(text: str) -> str:

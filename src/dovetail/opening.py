@@ -14,7 +14,7 @@ from .data.preparation.features import FrozenTrunk
 from .engine import Run
 from .engine.results_file import NAME as RESULTS
 from .engine.results_file import read_results
-from .engine.run_folder import CONFIG, read_config, units_beside
+from .engine.run_folder import CONFIG, ODD_ROW, read_config, units_beside
 from .errors import FileFormatError, SpecError
 from .io.checkpoint import is_safetensors
 from .io.header import read_header
@@ -198,7 +198,7 @@ def open_run(path: Path) -> Run:
     run = Run(recipe, scale, path, finished)  # type: ignore[arg-type]
     try:
         run.tables  # noqa: B018 (made once and kept; a damaged result shows here)
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+    except ODD_ROW as error:
         raise FileFormatError(
             f"results in {path / RESULTS} are not what the recipe {recipe.name} writes "
             f"({type(error).__name__}: {error})"

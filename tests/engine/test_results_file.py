@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,26 @@ def test_a_damaged_line_is_named(tmp_path: Path) -> None:
     first, second, _ = path.read_text().split("\n")
     path.write_text(f"{first}\n{second[:50]}\n{second}\n")
     with pytest.raises(FileFormatError, match=r"line 2 of .* is damaged; delete that line"):
+        read_results(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("row", "x"),
+        ("row", {}),
+        ("row", [1]),
+        ("work", 3),
+        ("settings", []),
+        ("seconds", "1"),
+        ("device", None),
+    ],
+)
+def test_a_line_of_other_things_than_a_unit_has_is_damaged(name: str, value: object, tmp_path: Path) -> None:
+    path = tmp_path / "results.jsonl"
+    add_results(path, [finished(small_units(1)[0])])
+    path.write_text(json.dumps({**json.loads(path.read_text()), name: value}) + "\n")
+    with pytest.raises(FileFormatError, match=r"line 1 of .* is damaged; delete that line"):
         read_results(path)
 
 

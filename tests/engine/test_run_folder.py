@@ -2,18 +2,19 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import pytest
 from matplotlib.figure import Figure
 
 from dovetail.engine import RunFolder
-from dovetail.io.lock import is_worked_in, take_lock
 from dovetail.engine.run_folder import read_config
 from dovetail.errors import DovetailError, FileFormatError
-from dovetail.recipes import Finished, Recipe, find_recipe
+from dovetail.io.lock import is_worked_in, take_lock
+from dovetail.recipes import Finished, Line, LineTable, Recipe, find_recipe
 
 from .small import small_recipe, small_units
 
@@ -83,6 +84,29 @@ def test_finished_units_are_taken_from_runs_beside_it(tmp_path: Path) -> None:
         assert two.missing([first, second, third]) == [third]
     with RunFolder(tmp_path / "two", small_recipe(), "paper") as again:
         assert [one.row for one in again.finished([third, first, second])] == [{"x": 1}, {"x": 2}]
+
+
+def test_rows_beside_it_that_no_table_takes_are_not_copied(tmp_path: Path) -> None:
+    first, second = small_units(2)
+
+    def rows(line: object, rows: Sequence[dict[str, Any]]) -> dict[str, object]:
+        return {"x": rows[0]["x"]}
+
+    lines = [Line({"seed": unit.settings["seeds"][0]}, [unit]) for unit in (first, second)]
+    table = LineTable("Small", lines, rows, all_lines=False, numbers=True)
+    recipe = Recipe("small", "beyond", "A test", "Nothing", lambda scale: [table])
+    for name, unit, row in (("one", first, {"y": 1}), ("two", second, {"x": 2})):
+        with RunFolder(tmp_path / name, recipe, "smoke") as run:
+            run.add([Finished(unit, row, 1.0, "cpu")])
+    for text in ('"row":"x"', '"row":{}'):  # the whole of a damaged file is left alone
+        odd = tmp_path / f"odd{len(text)}"
+        odd.mkdir()
+        content = (tmp_path / "one" / "results.jsonl").read_text()
+        (odd / "results.jsonl").write_text(content.replace('"row":{"y":1}', text))
+    with RunFolder(tmp_path / "new", recipe, "smoke") as new:
+        assert new.copy_from_neighbours([first, second]) == 1
+        assert new.missing([first, second]) == [first]
+        new.write_tables(new.finished([first, second]))
 
 
 def test_what_is_no_run_folder_is_said_to_be_none(tmp_path: Path) -> None:

@@ -61,7 +61,9 @@ def test_where_a_disk_has_no_locks_age_tells(tmp_path: Path, monkeypatch: pytest
     assert write_into(tmp_path) == {new.name}
 
 
-def test_the_folder_is_synced_once_a_file_has_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_folder_is_synced_once_a_file_has_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     synced = list[str]()
     sync = os.fsync
 

@@ -22,7 +22,20 @@ from dovetail.specialists import files, open_file, train_specialists
 
 from ..specialists.helpers import make_specialist
 
-SCULPT = ("--hidden", "4", "--unit-steps", "50", "--edge-steps", "10", "--epochs", "1", "--threshold", "0.01", "--device", "cpu")
+SCULPT = (
+    "--hidden",
+    "4",
+    "--unit-steps",
+    "50",
+    "--edge-steps",
+    "10",
+    "--epochs",
+    "1",
+    "--threshold",
+    "0.01",
+    "--device",
+    "cpu",
+)
 AND, XOR = "y1 = x1 & x2", "y1 = x1 ^ x2"
 
 
@@ -35,13 +48,17 @@ def do(*arguments: object) -> str:
 
 
 def sculpture_of(task: str, seed: int = 0) -> dt.Sculpture:
-    return dt.sculpt(task, [4], seed=seed, unit_steps=[0.5], edge_steps=[0.1], epochs=1, threshold=0.01, progress=False)
+    return dt.sculpt(
+        task, [4], seed=seed, unit_steps=[0.5], edge_steps=[0.1], epochs=1, threshold=0.01, progress=False
+    )
 
 
 def test_the_second_to_sculpt_into_a_folder_is_told(tmp_path: Path) -> None:
     with (
         take_lock(tmp_path),
-        pytest.raises(DovetailError, match=r"another process is working in .*; wait for it, or take another folder"),
+        pytest.raises(
+            DovetailError, match=r"another process is working in .*; wait for it, or take another folder"
+        ),
     ):
         do("sculpt", AND, *SCULPT, "-o", tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == [".lock"]
@@ -54,9 +71,13 @@ def test_a_network_that_is_not_what_the_folder_says_is_not_kept(other: str, tmp_
     do("sculpt", XOR, *SCULPT, "-o", tmp_path)
     wrong = sculpture_of(AND) if other == "task" else sculpture_of(XOR, seed=1)
     if other == "settings":
-        wrong = dt.sculpt(XOR, [4], unit_steps=[0.25], edge_steps=[0.1], epochs=1, threshold=0.01, progress=False)
+        wrong = dt.sculpt(
+            XOR, [4], unit_steps=[0.25], edge_steps=[0.1], epochs=1, threshold=0.01, progress=False
+        )
     wrong.save(tmp_path / "seed0.safetensors")
-    name = {"task": "fingerprint", "seed": "seed 1, not 0", "settings": r"unit_steps \[0.25\], not \[0.5\]"}[other]
+    name = {"task": "fingerprint", "seed": "seed 1, not 0", "settings": r"unit_steps \[0.25\], not \[0.5\]"}[
+        other
+    ]
     with pytest.raises(DovetailError, match=rf"in the way: it was sculpted with {name}.*--force"):
         do("sculpt", XOR, *SCULPT, "-o", tmp_path)
 
@@ -93,7 +114,12 @@ def test_a_picture_that_somebody_removed_is_made_again(tmp_path: Path) -> None:
 
 def train(folder: Path, **options: Any) -> dt.Specialist:
     return train_specialists(
-        dt.load("digits"), "mlp:4", [3], folder=folder, progress=False, **{"epochs": 1, "rounds": 1, **options}
+        dt.load("digits"),
+        "mlp:4",
+        [3],
+        folder=folder,
+        progress=False,
+        **{"epochs": 1, "rounds": 1, **options},
     )[0]
 
 
@@ -137,7 +163,9 @@ def test_a_specialist_is_not_put_in_the_place_of_another(tmp_path: Path) -> None
 
 def audit_into(folder: Path, seed: int) -> None:
     torch.manual_seed(seed)
-    found = dt.clusterability([torch.rand(6, 6), torch.rand(6, 6)], k=2, shuffles=seed, seed=0, progress=False)
+    found = dt.clusterability(
+        [torch.rand(6, 6), torch.rand(6, 6)], k=2, shuffles=seed, seed=0, progress=False
+    )
     write_audit(folder, found, None, {"seed": seed})
 
 
@@ -150,7 +178,8 @@ def test_an_audit_over_an_older_one_is_whole_or_not_at_all(
     def write(text: str, *, without: str = "") -> None:
         write_together(
             {
-                tmp_path / name: None if name == without else (lambda path: path.write_text(text)) for name in names
+                tmp_path / name: None if name == without else (lambda path: path.write_text(text))
+                for name in names
             }
         )
 

@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 import torch
 from safetensors.torch import save_file
+from typer.testing import CliRunner
 
 import dovetail as dt
 from dovetail.cli import app
 from dovetail.errors import DovetailError, FileFormatError
 from dovetail.io.plain import open_plain, opened_tensors, read_text
 from dovetail.io.write import write_whole
-from typer.testing import CliRunner
 
 from ..specialists.helpers import make_specialist
 

@@ -63,18 +63,24 @@ def reproduce(
     if name is None:
         _list(as_json)
         return
-    from ..engine import find_engine, plan
+    from ..engine import find_engine, plan, results_file
     from ..engine import reproduce as run_recipe
     from ..engine.reproduction import reasons
+    from ..engine.results_file import read_results
+    from ..engine.run_folder import default_folder
+    from ..recipes import find_recipe
+    from .stopping import safe_when_stopped
 
     if dry_run:
         found = plan(name, scale, folder)  # type: ignore[arg-type]
         doing = find_engine(engine, address=address, jobs=jobs, device=device)  # type: ignore[arg-type]
         _print_plan(found, doing.places, as_json)
         return
-    run = run_recipe(
-        name, scale, folder, engine=engine, address=address, jobs=jobs, device=device,  # type: ignore[arg-type]
-    )  # fmt: skip
+    where = folder or default_folder(find_recipe(name), scale)  # type: ignore[arg-type]
+    with safe_when_stopped("units", where, lambda: len(read_results(where / results_file.NAME))):
+        run = run_recipe(
+            name, scale, where, engine=engine, address=address, jobs=jobs, device=device,  # type: ignore[arg-type]
+        )  # fmt: skip
     _print_run(run, as_json)
     if run.failed:
         units = len(run.failed) + len(run.finished)

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import re
+from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ..sculpting.settings import SculptSettings
+from .files import ENDING
 from .options import Device, FirstSeed, Json, Seeds, seed_range, with_settings
 from .output import print_json, print_table, say, table_of
+from .stopping import safe_when_stopped
 
 if TYPE_CHECKING:
     from torch import nn
@@ -90,7 +94,10 @@ def sculpt(
         "from": None if network is None else _hash_of(network),
         **asked.model_dump(mode="json"),
     }
-    with working_in(output):
+    done = (
+        nullcontext() if output is None else safe_when_stopped("networks", output, partial(_count_in, output))
+    )
+    with working_in(output), done:
         sculptures = _sculpted(what, settings, asked, network, numbers, output, device, force, not as_json)
         learned = [sculpture for sculpture in sculptures if sculpture.searches]
         agreed = Sculptures(learned).consensus() if learned else None
@@ -126,6 +133,11 @@ def sculpt(
         if len(sculptures) > 1 and not as_json:
             say("No network has learned the task: train longer (--epochs), or ask for less (--threshold).")
         raise typer.Exit(1)
+
+
+def _count_in(folder: Path) -> int:
+    """Return how many sculpted networks a folder has."""
+    return len([*folder.glob(f"seed*{ENDING}")])
 
 
 def _sculpted(

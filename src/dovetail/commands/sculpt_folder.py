@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import DovetailError, FileFormatError, SpecError, explained
+from ..errors import DovetailError, FileFormatError, ShapeError, SpecError, explained
 from ..io.lock import take_lock
 from ..io.plain import read_text
 from ..io.write import write_whole
@@ -61,7 +61,8 @@ def write_consensus(folder: Path, agreed: Consensus, sculpture: Sculpture) -> No
     """Write what searches agree on beside their networks: the hierarchy, and a picture with how sure each module is."""
     write_hierarchy(agreed.hierarchy, folder / "consensus.json", "consensus")
     title = f"{sculpture.task}: consensus of {agreed.networks} networks"
-    _save_axes(agreed.plot(title=title, image_shape=sculpture.image_shape), folder / "consensus.png")
+    with suppress(ShapeError):  # too many modules for a picture
+        _save_axes(agreed.plot(title=title, image_shape=sculpture.image_shape), folder / "consensus.png")
 
 
 def _save_axes(ax: Axes, path: Path) -> Path:
@@ -145,9 +146,7 @@ def clear(folder: Path, seeds: Sequence[int] | None) -> None:
     """Remove what was sculpted into the folder before: of some seeds, or all of it and the settings."""
     with explained(f"cannot replace what is in {str(folder)!r}"):
         found = {old: _OF_A_SEED.fullmatch(old.name) for old in folder.iterdir()}
-        going = [
-            old for old, name in found.items() if name and (seeds is None or int(name["seed"]) in seeds)
-        ]
+        going = [old for old, name in found.items() if name and (seeds is None or int(name["seed"]) in seeds)]
         # Networks first: as long as one is there, so is all that belongs to it.
         for old in sorted(going, key=lambda old: old.suffix != ENDING):
             old.unlink()
@@ -214,4 +213,5 @@ def show(folder: Path, sculpture: Sculpture) -> None:
         file = folder / f"seed{sculpture.seed}.{kind}"
         if not file.exists():
             title = f"{sculpture.task}, seed {sculpture.seed}"
-            write_hierarchy(sculpture.hierarchy, file, title, image_shape=sculpture.image_shape)
+            with suppress(ShapeError):  # too many modules for a picture
+                write_hierarchy(sculpture.hierarchy, file, title, image_shape=sculpture.image_shape)

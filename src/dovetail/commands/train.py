@@ -9,8 +9,10 @@ import typer
 
 from ..errors import SpecError
 from ..specialists.settings import TrainingSettings
+from .files import ENDING
 from .options import DataName, Device, FirstSeed, Json, Seeds, TrunkName, seed_range, with_settings
 from .output import print_json, print_table, say, table_of
+from .stopping import safe_when_stopped
 
 
 @with_settings(TrainingSettings, before="seeds")
@@ -78,16 +80,11 @@ def train(
     own = {name: _function(options.pop(name), name) for name in ("loss", "augment")}
     settings = TrainingSettings(**options | {"patience": options["patience"] or None})
     given = {name: value for name, value in settings if name not in own and name != "sample_weights"}
-    try:
+    with safe_when_stopped("specialists", output, lambda: len([*output.glob(f"*{ENDING}")])):
         team = train_specialists(
             dataset, rewarded=sets, seeds=numbers, device=device, folder=output, replace=force,
             progress=not as_json, beside=others and others.parts, **given, **own,
         )  # fmt: skip
-    except KeyboardInterrupt:
-        say(
-            f"Specialists that were done are in {output}; the same command goes on with the others.", err=True
-        )
-        raise
     written = [] if others is None else others.introduce(team, dataset, device=device, quiet=as_json)
     introduced = [] if others is None else others.files
     table = team.to_frame(dataset.test if others is None else over_list(dataset, team[0].classes).test)

@@ -7,6 +7,9 @@ import os
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, Field, NonNegativeFloat
 
 from ..errors import FileFormatError, explained
 from ..recipes import Finished, Unit
@@ -14,6 +17,19 @@ from ..recipes.unit import canonical
 from .folder_files import open_own
 
 NAME = "results.jsonl"
+
+
+class _Line(BaseModel):
+    """A finished unit as it is written: a row has at least one number, or it would count as done with nothing in it."""
+
+    key: str
+    work: str
+    settings: dict[str, Any]
+    row: Annotated[dict[str, Any], Field(min_length=1)]
+    seconds: NonNegativeFloat
+    device: str
+    dovetail: str
+    commit: str = ""
 
 
 def read_results(path: Path) -> dict[str, Finished]:
@@ -27,12 +43,11 @@ def read_results(path: Path) -> dict[str, Finished]:
     found: dict[str, Finished] = {}
     for number, line in enumerate(_whole_lines(path), 1):
         try:
-            content = json.loads(line)
-            found[content["key"]] = Finished(
-                Unit(content["work"], content["settings"]), content["row"], float(content["seconds"]),
-                content["device"], content["dovetail"], content.get("commit", ""),
-            )  # fmt: skip
-        except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
+            one = _Line.model_validate(json.loads(line), strict=True)
+            found[one.key] = Finished(
+                Unit(one.work, one.settings), one.row, one.seconds, one.device, one.dovetail, one.commit
+            )
+        except (ValueError, OverflowError, RecursionError) as error:
             raise FileFormatError(
                 f"line {number} of {path} is damaged; delete that line, and its unit will be done again"
             ) from error

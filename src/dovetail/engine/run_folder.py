@@ -39,6 +39,8 @@ _MOST_NEIGHBOUR_BYTES = 64 * 2**20
 """The largest results of another run that are looked through."""
 _MOST_REMARKS = 2**20
 _DPI = 120
+ODD_ROW = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+"""What tables end with that are made of rows which no work writes."""
 _MARK, _MARK_WITHIN = "Dovetail, a figure of a run", 1_000
 """What our figures say made them, near their start, so that those of others are left alone."""
 
@@ -122,8 +124,18 @@ class RunFolder:
         """Copy units that other runs beside this one have finished; return how many."""
         known = units_beside(self.path)
         wanted = [known[unit.key] for unit in self.missing(units) if unit.key in known]
+        if not self._fit(wanted):
+            wanted = [one for one in wanted if self._fit([one])]
         self.add(wanted)
         return len(wanted)
+
+    def _fit(self, finished: Sequence[Finished]) -> bool:
+        """Whether the tables can take in what another run has finished; what they cannot would break this folder."""
+        try:
+            self._recipe.tables(self._scale, finished)
+        except ODD_ROW:
+            return False
+        return True
 
     def write_tables(self, finished: Sequence[Finished]) -> None:
         """Write ``table.md`` and the figures."""

@@ -12,6 +12,7 @@ from itertools import pairwise
 import torch
 
 from ..errors import ShapeError
+from ..io.bounds import check_layers
 
 ASSUMED = "dense layers with ReLU between them"
 """What weights are taken to be that come without a network, where it must run."""
@@ -110,6 +111,7 @@ def layer_chain(tensors: Mapping[str, torch.Tensor], *, population: bool = False
     ['a', 'b']
     """
     layers = find_layers(tensors, population=population)
+    check_layers(len(layers))
     chain = layers[:1]
     for previous, layer in pairwise(layers):
         places = layer.positions_after(previous)

@@ -7,7 +7,7 @@ that nothing connects. What it claims may be many times what it holds, as in a s
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from ..errors import FileFormatError
 
@@ -15,7 +15,7 @@ FREE = 2**25
 """Entries that a file may claim whatever it holds: 128 MiB of 32-bit numbers."""
 TIMES = 2000
 """How many times as many it may claim as it holds; a network pruned to a thousandth of its weights claims half of it."""
-MOST_LAYERS = 1000
+MOST_LAYERS = 2000
 """The deepest network that is looked into: work on layers one by one, and on all pairs, has an end."""
 _MOST_IN_A_TENSOR = 2**40
 
@@ -30,7 +30,9 @@ def check_shape(name: str, shape: Sequence[int]) -> None:
     dovetail.errors.FileFormatError: 'fc.weight' claims the shape [0, 1152921504606846976]; no tensor is of that size
     """
     if math.prod(max(1, size) for size in shape) > _MOST_IN_A_TENSOR:
-        raise FileFormatError(f"{name!r:.100} claims the shape {list(shape)!r:.100}; no tensor is of that size")
+        raise FileFormatError(
+            f"{name!r:.100} claims the shape {list(shape)!r:.100}; no tensor is of that size"
+        )
 
 
 def check_borne_out(what: str, claimed: int, held: int) -> None:
@@ -56,8 +58,14 @@ def check_borne_out(what: str, claimed: int, held: int) -> None:
         )
 
 
-def check_layers(sizes: Iterable[object]) -> None:
-    """Refuse more layers than any network has that can be looked into."""
-    count = sum(1 for _ in sizes)
+def check_layers(count: int) -> None:
+    """Refuse more layers than any network has that can be looked into.
+
+    Examples
+    --------
+    >>> check_layers(100_000)
+    Traceback (most recent call last):
+    dovetail.errors.FileFormatError: 100,000 layers, and networks of at most 2,000 are looked into
+    """
     if count > MOST_LAYERS:
-        raise FileFormatError(f"{count:,} layers, and at most {MOST_LAYERS:,} are looked into")
+        raise FileFormatError(f"{count:,} layers, and networks of at most {MOST_LAYERS:,} are looked into")

@@ -17,8 +17,8 @@ from safetensors import SafetensorError
 from torch import Tensor
 
 from ..errors import FileFormatError
-from .header import read_header
 from .bounds import FREE, check_borne_out
+from .header import read_header
 from .plain import check_plain, open_plain, opened_tensors, tensors_in
 from .quantised import dequantised, unpacked
 from .shards import INDEX, shards_of

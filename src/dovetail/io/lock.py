@@ -51,7 +51,10 @@ def is_worked_in(folder: Path) -> bool:
     try:
         with open_plain(folder / LOCK, "r", links=False) as file:
             return not lock_file(file.fileno(), shared=True)
-    except (DovetailError, OSError):  # nobody ever has, it is not ours, there are no locks, or nobody may look
+    except (
+        DovetailError,
+        OSError,
+    ):  # nobody ever has, it is not ours, there are no locks, or nobody may look
         return False
 
 

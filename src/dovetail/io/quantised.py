@@ -10,9 +10,7 @@ from torch import Tensor
 _PACKED = "._packed_params._packed_params"
 """How PyTorch's quantised modules name a weight with its bias."""
 
-_SHORT_FLOATS = {
-    getattr(torch, name) for name in dir(torch) if name.startswith("float8_")
-}
+_SHORT_FLOATS = {getattr(torch, name) for name in dir(torch) if name.startswith("float8_")}
 """Of eight bits, with which PyTorch stores numbers and does not compute."""
 
 _WHOLE = {torch.int8, torch.uint8, *_SHORT_FLOATS}

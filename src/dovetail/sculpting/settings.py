@@ -34,7 +34,7 @@ def _widths(hidden: object) -> object:
     """Return the units of hidden layers as a tuple: of ``24``, ``"24-24"`` or ``[24, 24]``."""
     if isinstance(hidden, str):
         found = [part.strip() for part in re.split("[-,]", hidden)] if hidden.strip() else []
-        hidden = [int(part) if part.isascii() and part.isdigit() else part for part in found]
+        hidden = [int(part) if re.fullmatch("[0-9]{1,18}", part) else part for part in found]
     elif isinstance(hidden, int):
         hidden = [hidden]
     widths = tuple(hidden) if isinstance(hidden, Iterable) else hidden

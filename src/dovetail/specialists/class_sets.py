@@ -18,6 +18,9 @@ ClassName = int | str
 ClassSet = tuple[int, ...]
 """Class ids in ascending order."""
 
+_MOST_DIGITS = 18
+"""Of a number that may be an id; Python refuses to read one of thousands."""
+
 
 def class_id(name: ClassName, classes: Sequence[str]) -> int:
     """Return the id of a class, given by id or name.
@@ -51,7 +54,8 @@ def class_of_text(text: str, classes: Sequence[str]) -> int:
     (1, 1, 0)
     """
     text = text.strip()
-    return class_id(text if text in classes or not text.isdecimal() else int(text), classes)
+    number = text.isdecimal() and len(text) <= _MOST_DIGITS and text not in classes
+    return class_id(int(text) if number else text, classes)
 
 
 def sets_of_texts(texts: Iterable[str], classes: Sequence[str]) -> list[list[int]]:

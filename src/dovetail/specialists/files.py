@@ -25,8 +25,8 @@ from ..data.dataset import Dataset
 from ..data.split import is_finite
 from ..errors import DataError, DovetailError, FileFormatError
 from ..importing import TRUSTED
-from ..io.header import manifest_in
 from ..io.bounds import check_borne_out
+from ..io.header import manifest_in
 from ..io.plain import opened_tensors, tensors_in
 from ..nets.own import Build, check_build, trusted
 from .blueprint import Blueprint, Packed, State

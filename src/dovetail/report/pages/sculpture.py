@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from ...errors import ShapeError
 from ...sculpting import Hierarchy, Sculpture
 from ..hierarchy_view import hierarchy_fragment
 from ..page import Page
@@ -86,11 +88,10 @@ def add_modules(
     page.heading("Modules" if len(hierarchies) > 1 else "The network by modules")
     left_out = []
     for number, (name, hierarchy) in enumerate(hierarchies.items()):
-        drawing = (
-            hierarchy_fragment(hierarchy, output_names=(output_names or {}).get(name))
-            if number < MOST_DRAWN
-            else ""
-        )
+        drawing = ""
+        if number < MOST_DRAWN:
+            with suppress(ShapeError):  # too many modules for a drawing
+                drawing = hierarchy_fragment(hierarchy, output_names=(output_names or {}).get(name))
         if not drawing or len(drawing.encode()) > page.room():
             left_out.append(name)
             continue

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 
+from ...errors import ShapeError
 from .order import order_modules, order_units
 from .style import UNUSED
 
@@ -26,6 +27,8 @@ Box = tuple[float, float, float, float]
 Pixels = tuple[NDArray[np.float64], NDArray[np.float64]]
 """For each input its column along, and its line across, in a picture; whole numbers from 0."""
 
+MOST_MODULES = MOST_LAYERS = 300
+"""Of a network that is drawn; with 400 modules, their order alone takes five seconds."""
 PAD = 0.5
 """From the outermost units of a group to the border of its area."""
 GAP = 0.3
@@ -207,6 +210,22 @@ def lay_out(
     return Layout(tuple(stretches), tuple(row.lines for row in rows), end - start, height - step, picture)
 
 
+def check_drawable(hierarchy: Hierarchy) -> None:
+    """Refuse more modules or layers than anybody could tell apart in a picture, which would take minutes to order.
+
+    Raises
+    ------
+    ShapeError
+        With what else there is.
+    """
+    modules, layers = len(hierarchy.modules), len(hierarchy.sizes)
+    if modules > MOST_MODULES or layers > MOST_LAYERS:
+        raise ShapeError(
+            f"{modules:,} modules in {layers:,} layers are too many to draw ({MOST_MODULES} and {MOST_LAYERS} are the "
+            "most); keep them as .json, or look at the table that to_frame() gives"
+        )
+
+
 def best_order(hierarchy: Hierarchy, pixels: Pixels | None = None) -> tuple[NDArray[np.int64], ...]:
     """Return the units of each layer in an order in which few edges cross.
 
@@ -218,6 +237,7 @@ def best_order(hierarchy: Hierarchy, pixels: Pixels | None = None) -> tuple[NDAr
     >>> [row.tolist() for row in best_order(Hierarchy((np.array([[0, 1], [1, 0]], bool),), (), (one,)))]
     [[1, 0], [0, 1]]
     """
+    check_drawable(hierarchy)
     columns = None if pixels is None else pixels[0]
     return order_units(hierarchy, order_modules(hierarchy, columns), columns)
 

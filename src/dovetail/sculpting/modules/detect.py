@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
+from ...errors import ShapeError
 from ...graph.read import DenseNetwork, dense_matrices
 from ..settings import DetectionSettings, Distance, Linkage, Score
 from .agglomerate import LayerClustering, agglomerate
@@ -27,6 +28,11 @@ from .reach import Edges, Features, later_units, steady_orders, used_units
 from .ties import depends_on_ties
 
 Member = TypeVar("Member", bound=Hashable)
+
+MOST_UNITS = 5_000
+"""Of a layer that are put into clusters: the distances between all two of them are kept in memory."""
+MOST_REACHED = 2**28
+"""Pairs of a unit and a later one that may be looked at."""
 
 
 def detect_modules(
@@ -84,6 +90,7 @@ def detect_modules(
     method = DetectionSettings.from_arguments(locals())
     connections = read_edges(network, example_input)
     used = used_units(connections)
+    _check_size([len(units) for units in used])
     edges = [
         matrix[np.ix_(after, before)]
         for matrix, (before, after) in zip(connections, pairwise(used), strict=True)
@@ -100,6 +107,21 @@ def detect_modules(
         unused=everything.difference(units),
         clusterings=tuple(clusterings),
     )
+
+
+def _check_size(used: Sequence[int]) -> None:
+    """Refuse layers whose units, two by two, would fill memory."""
+    later = sum(used)
+    reached = 0
+    for layer, units in enumerate(used[:-1]):
+        later -= units
+        reached += units * later
+        if units > MOST_UNITS or reached > MOST_REACHED:
+            raise ShapeError(
+                f"layer {layer} has {units:,} units with paths through them, and {reached:,} pairs of units would be "
+                f"compared; modules are found where layers have at most {MOST_UNITS:,} units, and pairs are at most "
+                f"{MOST_REACHED:,}: prune it further, or name some of its layers"
+            )
 
 
 def read_edges(network: DenseNetwork, example_input: Tensor | None = None) -> tuple[Edges, ...]:

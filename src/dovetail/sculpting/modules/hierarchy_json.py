@@ -87,7 +87,7 @@ def read_fields(text: str) -> dict[str, Any]:
         raise FileFormatError(f"not a hierarchy: its schema is {schema!r:.40}, not {SCHEMA!r}")
     try:
         file = read_as(HierarchyFile, text)
-        check_layers(file.sizes)
+        check_layers(len(file.sizes))
         fields: dict[str, Any] = {
             "connections": _connections(file),
             "layers": tuple(

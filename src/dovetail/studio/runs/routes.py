@@ -10,9 +10,9 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
 from ...cluster.audit_folder import FILE as AUDIT
-from ...io.lock import is_worked_in
 from ...engine.run_folder import CONFIG, check_folder_is, default_folder
 from ...errors import DovetailError
+from ...io.lock import is_worked_in
 from ...recipes import find_recipe, recipes
 from ..folder import Listing
 from ..jobs import JobState

@@ -15,9 +15,9 @@ from pydantic import BaseModel
 
 from ...engine import Run, results_file
 from ...engine.costs import unit_seconds
-from ...io.lock import is_worked_in, worked_in_since
 from ...engine.run_folder import CONFIG, read_config
 from ...errors import DovetailError, FileFormatError
+from ...io.lock import is_worked_in, worked_in_since
 from ...recipes import Finished, Recipe, Unit, find_recipe, finished_units
 from ...recipes.recipe import Scale, check_scale
 from ...report.pages.run import run_page
