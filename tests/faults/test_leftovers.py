@@ -68,7 +68,7 @@ def test_the_folder_is_synced_once_a_file_has_its_name(
     sync = os.fsync
 
     def noted(number: int) -> None:
-        synced.append(os.readlink(f"/proc/self/fd/{number}"))
+        synced.append(str(Path(f"/proc/self/fd/{number}").readlink()))
         sync(number)
 
     if not Path("/proc/self/fd").exists():

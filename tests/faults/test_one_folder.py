@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -199,10 +200,8 @@ def test_an_audit_over_an_older_one_is_whole_or_not_at_all(
     with monkeypatch.context() as patched:
         for name in ("replace", "write_text", "unlink"):
             patched.setattr(Path, name, counted(getattr(Path, name)))
-        try:
+        with suppress(KeyboardInterrupt):
             write("new", without="b.png")
-        except KeyboardInterrupt:
-            pass
     found = {name: (tmp_path / name).read_text() for name in names if (tmp_path / name).exists()}
     assert "audit.json" not in found or len(set(found.values())) == 1
     if found.get("audit.json") == "new":

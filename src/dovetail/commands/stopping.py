@@ -28,7 +28,7 @@ class Stopping:
         self.status = INTERRUPTED
 
     def listen(self) -> None:
-        """Take SIGTERM, which job schedulers and containers send, for Ctrl-C; unless somebody has other plans for it."""
+        """Take SIGTERM, which schedulers and containers send, for Ctrl-C, unless somebody has other plans for it."""
         on_main_thread = threading.current_thread() is threading.main_thread()
         if on_main_thread and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
             signal.signal(signal.SIGTERM, self._stop)

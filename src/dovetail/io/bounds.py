@@ -14,7 +14,7 @@ from ..errors import FileFormatError
 FREE = 2**25
 """Entries that a file may claim whatever it holds: 128 MiB of 32-bit numbers."""
 TIMES = 2000
-"""How many times as many it may claim as it holds; a network pruned to a thousandth of its weights claims half of it."""
+"""How many times as many it may claim as it holds; a network pruned to a thousandth claims half of it."""
 MOST_LAYERS = 2000
 """The deepest network that is looked into: work on layers one by one, and on all pairs, has an end."""
 _MOST_IN_A_TENSOR = 2**40
@@ -53,8 +53,8 @@ def check_borne_out(what: str, claimed: int, held: int) -> None:
     """
     if claimed > FREE + TIMES * held:
         raise FileFormatError(
-            f"{what} claims {claimed:,} entries, and the file holds {held:,} of them: it is damaged, or was made to fill "
-            "memory"
+            f"{what} claims {claimed:,} entries, and the file holds {held:,} of them: it is damaged, or was "
+            "made to fill memory"
         )
 
 

@@ -56,7 +56,7 @@ def what_is(path: str | Path, *, links: bool = True) -> str:
     ('a file', 'a device', '')
     """
     try:
-        mode = os.stat(path, follow_symlinks=links).st_mode
+        mode = Path(path).stat(follow_symlinks=links).st_mode
     except (FileNotFoundError, NotADirectoryError):
         return ""
     return _named(mode)
