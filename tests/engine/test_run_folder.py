@@ -89,8 +89,8 @@ def test_finished_units_are_taken_from_runs_beside_it(tmp_path: Path) -> None:
 def test_rows_beside_it_that_no_table_takes_are_not_copied(tmp_path: Path) -> None:
     first, second = small_units(2)
 
-    def rows(line: object, rows: Sequence[dict[str, Any]]) -> dict[str, object]:
-        return {"x": rows[0]["x"]}
+    def rows(line: object, rows: Sequence[dict[str, Any] | None]) -> dict[str, object]:
+        return {"x": row["x"] for row in rows if row is not None}
 
     lines = [Line({"seed": unit.settings["seeds"][0]}, [unit]) for unit in (first, second)]
     table = LineTable("Small", lines, rows, all_lines=False, numbers=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from ..cluster.settings import OUTPUT, AuditSettings
-from .options import Device, Json, with_settings
+from .options import Device, Json, Yes, with_settings
 from .output import print_json, say
 
 if TYPE_CHECKING:
@@ -84,6 +84,7 @@ def audit(
     ] = None,
     device: Device = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help=OUTPUT)] = None,
+    yes: Yes = False,
     as_json: Json = False,
     **options: Any,
 ) -> None:
@@ -101,6 +102,7 @@ def audit(
     from ..errors import SpecError
     from ..graph.chain import ASSUMED
     from ..io.provenance import provenance
+    from .amount import check_audit
     from .audit_print import print_found, print_lesions
     from .audit_source import advice_for_the_command, read_shape, read_source
     from .own_data import say_what_was_read
@@ -110,6 +112,7 @@ def audit(
     for option, value in (("--samples", samples), ("--draws", draws), ("--device", device)):
         if lesion is None and value is not None:
             raise SpecError(f"{option} goes with --lesion DATA: without it the network is not measured")
+    check_audit(settings.shuffles, settings.starts, settings.stability, settings.k, draws, yes=yes)
     if output is not None:
         check_folder(output)
     data = None if lesion is None else _data_for(checkpoint, lesion)

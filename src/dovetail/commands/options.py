@@ -33,6 +33,7 @@ Device = Annotated[
     str | None,
     typer.Option(help="Where to compute: cpu, cuda, cuda:1.", show_default="the first GPU, if any"),
 ]
+Yes = Annotated[bool, typer.Option("--yes", help="Begin also what would take more than four hours.")]
 Seeds = Annotated[int, typer.Option(help="How many seeds, each with networks of its own.")]
 FirstSeed = Annotated[int, typer.Option(help="The first seed.")]
 ReportFile = Annotated[Path, typer.Option("--output", "-o", help="File for the page.")]

@@ -11,6 +11,7 @@ import typer
 from rich.table import Table
 
 from ..errors import DovetailError
+from .amount import duration
 from .options import Json
 from .output import fits, print_json, print_table, table_of
 
@@ -114,9 +115,9 @@ def _print_plan(found: Plan, places: Sequence[str], as_json: bool) -> None:
         return
     print_table(table_of(frame, digits=1))
     missing = sum(not one.done for one in found.units)
-    times = ", ".join(f"{_duration(value)} on {name}" for name, value in totals.items())
+    times = ", ".join(f"{duration(value)} on {name}" for name, value in totals.items())
     typer.echo(
-        f"{len(found.units)} units, {missing} to do: about {_duration(here)} with the {len(places)} workers there are "
+        f"{len(found.units)} units, {missing} to do: about {duration(here)} with the {len(places)} workers there are "
         f"({', '.join(dict.fromkeys(places))}); {times} (GPUs like the H200 that was measured)."
     )
 
@@ -144,16 +145,3 @@ def _print_table(table: ResultTable | Comparison) -> None:
         return
     for part in table.by_metric():
         print_table(table_of(part.wide(), part.title, part.digits))
-
-
-def _duration(seconds: float) -> str:
-    """Return a time in words.
-
-    Examples
-    --------
-    >>> _duration(42), _duration(600), _duration(9000)
-    ('42 s', '10 min', '2.5 h')
-    """
-    if seconds < 120:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

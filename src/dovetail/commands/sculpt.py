@@ -13,7 +13,7 @@ import typer
 
 from ..sculpting.settings import SculptSettings
 from .files import ENDING
-from .options import Device, FirstSeed, Json, Seeds, seed_range, with_settings
+from .options import Device, FirstSeed, Json, Seeds, Yes, seed_range, with_settings
 from .output import print_json, print_table, say, table_of
 from .stopping import safe_when_stopped
 
@@ -55,6 +55,7 @@ def sculpt(
         bool,
         typer.Option("--force", help="Sculpt these seeds anew; networks of other settings are replaced."),
     ] = False,
+    yes: Yes = False,
     as_json: Json = False,
     **options: Any,
 ) -> None:
@@ -74,6 +75,7 @@ def sculpt(
     from ..errors import SpecError
     from ..report.pages.sculpture import facts_frame
     from ..sculpting import Sculptures
+    from .amount import check_sculpting
     from .own_data import say_what_was_read
     from .sculpt_folder import working_in, write_consensus
 
@@ -94,6 +96,7 @@ def sculpt(
         "from": None if network is None else _hash_of(network),
         **asked.model_dump(mode="json"),
     }
+    check_sculpting(*_steps_of(what, asked), len(numbers), _AT_ONCE, yes=yes)
     done = (
         nullcontext() if output is None else safe_when_stopped("networks", output, partial(_count_in, output))
     )
@@ -133,6 +136,16 @@ def sculpt(
         if len(sculptures) > 1 and not as_json:
             say("No network has learned the task: train longer (--epochs), or ask for less (--threshold).")
         raise typer.Exit(1)
+
+
+def _steps_of(what: BooleanTask | Dataset, asked: SculptSettings) -> tuple[int, int]:
+    """Return the epochs of a training, and the steps of each."""
+    from ..sculpting.pruning.problem import problem_of
+
+    problem = problem_of(what)
+    settings = asked.for_problem(problem, asked.hidden)
+    samples = len(problem.train)
+    return settings.epochs or 1, -(-samples // min(settings.batch_size or samples, samples))
 
 
 def _count_in(folder: Path) -> int:
@@ -235,7 +248,7 @@ def _hash_of(path: Path) -> str:
     from ..io.plain import open_plain
 
     with open_plain(path) as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()[:16]
+        return hashlib.sha256(file.read()).hexdigest()[:16]
 
 
 def _percents(name: str, text: str) -> list[float]:

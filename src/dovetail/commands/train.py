@@ -10,7 +10,7 @@ import typer
 from ..errors import SpecError
 from ..specialists.settings import TrainingSettings
 from .files import ENDING
-from .options import DataName, Device, FirstSeed, Json, Seeds, TrunkName, seed_range, with_settings
+from .options import DataName, Device, FirstSeed, Json, Seeds, TrunkName, Yes, seed_range, with_settings
 from .output import print_json, print_table, say, table_of
 from .stopping import safe_when_stopped
 
@@ -45,6 +45,7 @@ def train(
     force: Annotated[
         bool, typer.Option("--force", help="Train anew, and replace, what the folder has.")
     ] = False,
+    yes: Yes = False,
     as_json: Json = False,
     **options: Any,
 ) -> None:
@@ -63,9 +64,10 @@ def train(
         dovetail train intents.jsonl --trunk sentence:minilm/ --net mlp:1600 --slots -o parts/
     """
     from ..specialists import train_specialists
-    from ..specialists.class_sets import sets_of_texts
+    from ..specialists.class_sets import class_sets, sets_of_texts
     from ..specialists.data_for import over_list
     from ..specialists.files import file_name
+    from .amount import check_training
     from .beside import Others
     from .own_data import what_was_read
     from .trunk import open_through, open_trunk
@@ -79,6 +81,9 @@ def train(
     sets = None if rewarded is None else sets_of_texts(rewarded, dataset.classes)
     own = {name: _function(options.pop(name), name) for name in ("loss", "augment")}
     settings = TrainingSettings(**options | {"patience": options["patience"] or None})
+    if others is None:
+        count = len(numbers) * len(class_sets(sets, dataset.classes))
+        check_training(dataset, settings, count, device=device, yes=yes)
     given = {name: value for name, value in settings if name not in own and name != "sample_weights"}
     with safe_when_stopped("specialists", output, lambda: len([*output.glob(f"*{ENDING}")])):
         team = train_specialists(

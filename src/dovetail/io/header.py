@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from ..errors import FileFormatError
 from .fields import parse, refuse_newer
 from .plain import opened_tensors
-
-if TYPE_CHECKING:
-    from safetensors import safe_open
 
 KEY = "dovetail"
 """The entry of a file's metadata that is ours; its value is a JSON object with a ``schema``."""
@@ -20,7 +17,7 @@ _MOST_CHARACTERS = 2**24
 """Of a manifest; that of a thousand specialists has about one million."""
 
 
-def manifest_in(file: safe_open) -> str | None:
+def manifest_in(file: Any) -> str | None:
     """Return the text that Dovetail has put into an opened file; None for a file of someone else.
 
     Raises
@@ -28,7 +25,7 @@ def manifest_in(file: safe_open) -> str | None:
     FileFormatError
         When it is longer than that of any part.
     """
-    text = (file.metadata() or {}).get(KEY)
+    text: str | None = (file.metadata() or {}).get(KEY)
     if text is not None and len(text) > _MOST_CHARACTERS:
         raise FileFormatError(
             f"its manifest has {len(text):,} characters, and at most {_MOST_CHARACTERS:,} are read"

@@ -13,7 +13,6 @@ from ..errors import FileFormatError
 from .bounds import check_shape
 
 if TYPE_CHECKING:
-    from safetensors import safe_open
     from torch import Tensor
 
 _NO_WAITING = getattr(os, "O_NONBLOCK", 0)
@@ -132,7 +131,7 @@ def read_text(path: str | Path, most: int = _MOST_CHARACTERS) -> str:
 
 
 @contextmanager
-def opened_tensors(path: str | Path) -> Iterator[safe_open]:
+def opened_tensors(path: str | Path) -> Iterator[Any]:
     """Open a ``.safetensors`` file whose tensors have shapes that can be worked with, under any name.
 
     Raises
@@ -153,7 +152,7 @@ def opened_tensors(path: str | Path) -> Iterator[safe_open]:
             yield tensors
 
 
-def tensors_in(file: safe_open) -> dict[str, Tensor]:
+def tensors_in(file: Any) -> dict[str, Tensor]:
     """Return the tensors of an opened file by name.
 
     Raises
