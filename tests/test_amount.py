@@ -22,7 +22,7 @@ _WORK = {
 }
 
 
-class Begun(Exception):
+class BegunError(Exception):
     """Work has begun."""
 
 
@@ -49,7 +49,7 @@ def test_hours_of_work_are_begun_only_with_yes(
     save_file({"a.weight": torch.rand(64, 64), "b.weight": torch.rand(10, 64)}, "w.safetensors")
 
     def begin(*_: object, **__: object) -> None:
-        raise Begun
+        raise BegunError
 
     monkeypatch.setattr(_WORK[words[0]], begin)
     command = [*words, "-o", "out", "--device", "cpu"]
@@ -60,7 +60,7 @@ def test_hours_of_work_are_begun_only_with_yes(
     assert said in str(refused)
     assert "ask for less, or say --yes" in str(refused)
     assert not (tmp_path / "out").exists()
-    assert isinstance(CliRunner().invoke(app, [*command, "--yes"]).exception, Begun)
+    assert isinstance(CliRunner().invoke(app, [*command, "--yes"]).exception, BegunError)
 
 
 def test_what_is_usual_is_not_asked_about() -> None:

@@ -90,7 +90,8 @@ def test_rows_beside_it_that_no_table_takes_are_not_copied(tmp_path: Path) -> No
     first, second = small_units(2)
 
     def rows(line: object, rows: Sequence[dict[str, Any] | None]) -> dict[str, object]:
-        return {"x": row["x"] for row in rows if row is not None}
+        assert rows[0] is not None
+        return {"x": rows[0]["x"]}
 
     lines = [Line({"seed": unit.settings["seeds"][0]}, [unit]) for unit in (first, second)]
     table = LineTable("Small", lines, rows, all_lines=False, numbers=True)

@@ -33,13 +33,9 @@ def duration(seconds: float) -> str:
     if seconds < 7200:
         return f"{seconds / 60:.0f} min"
     days = seconds / 86_400
-    return (
-        f"{seconds / 3600:.1f} h"
-        if days < 3
-        else f"{days:.0f} days"
-        if days < 1000
-        else f"{days / 365.25:,.0f} years"
-    )
+    if days < 3:
+        return f"{seconds / 3600:.1f} h"
+    return f"{days:.0f} days" if days < 1000 else f"{days / 365.25:,.0f} years"
 
 
 def check_amount(seconds: float, what: str, *, yes: bool) -> None:
@@ -105,7 +101,7 @@ def check_training(
 
 
 def check_sculpting(epochs: int, batches: int, seeds: int, together: int, *, yes: bool) -> None:
-    """Refuse sculpting that would take more than four hours: each seed trains once before its searches, and once in them."""
+    """Refuse sculpting that would take more than four hours: each seed trains before its searches and in them."""
     stacks = -(-seeds // together)
     check_amount(
         2 * stacks * epochs * batches * _STEP,
