@@ -204,7 +204,7 @@ def test_each_unit_is_looked_at_once_for_its_place(crew: list[str], monkeypatch:
         asked.append(name)
         return find_work(name)
 
-    monkeypatch.setattr("dovetail.engine.local.find_work", counted)
+    monkeypatch.setattr("dovetail.engine.perform.find_work", counted)
     units = [*small_units(2), unit_without_training(0)]
     found = {one.unit: one.device for one in LocalEngine(jobs=1, device="cuda:1").run(units)}
     assert [found[unit] for unit in units] == ["cuda:1", "cuda:1", "cpu"]

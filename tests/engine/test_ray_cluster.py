@@ -5,17 +5,29 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
 
 import pytest
 
 from dovetail.engine import LocalEngine, reproduce
-from dovetail.engine.ray_cluster import RayEngine, _environment, do_unit, find_places
+from dovetail.engine.perform import trains_networks
+from dovetail.engine.ray_cluster import (
+    RayEngine,
+    _environment,
+    _find_cluster,
+    connected,
+    do_unit,
+    find_places,
+)
 from dovetail.engine.results_file import read_results
-from dovetail.errors import DovetailError, SpecError
+from dovetail.errors import DovetailError, DovetailWarning, SpecError
+from dovetail.recipes import find_recipe
 
 from .ray_nodes import Cluster, free_port
 from .small import small_recipe, small_units, wait_for
@@ -102,6 +114,98 @@ def test_what_is_set_for_workers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     }
     monkeypatch.delenv("DOVETAIL_DATA")
     assert "DOVETAIL_DATA" not in _environment()
+
+
+class FakeRay(ModuleType):
+    """A cluster with one GPU in which tasks are done at once, or never."""
+
+    class exceptions:  # noqa: N801 (as Ray calls it)
+        RayError = RayTaskError = OSError
+
+    def __init__(self, *, working: bool = True) -> None:
+        super().__init__("ray")
+        self.working = working
+        self.tasks: list[tuple[float, str]] = []
+        self.head = f"127.0.0.1:{free_port()}"
+
+    def is_initialized(self) -> bool:
+        return True
+
+    def nodes(self) -> list[dict[str, object]]:
+        return [node(4), node(4, gpus=1)]
+
+    def get_runtime_context(self) -> SimpleNamespace:
+        return SimpleNamespace(gcs_address=self.head)
+
+    def remote(self, *, num_gpus: float, **_: object) -> Callable[[object], SimpleNamespace]:
+        def do(work: str, settings: object, key: str, version: str, device: str) -> dict[str, object]:
+            self.tasks.append((num_gpus, device))
+            return {"row": {"x": len(self.tasks)}}
+
+        # Tasks are hashed by who they are.
+        return lambda function: SimpleNamespace(remote=lambda *asked: _Task(do(*asked)))
+
+    def wait(self, running: list[object], **_: object) -> tuple[list[object], list[object]]:
+        return (running[:1], running[1:]) if self.working else ([], running)
+
+    def get(self, task: _Task) -> object:
+        return task.result
+
+    def cancel(self, *_: object, **__: object) -> None:
+        return None
+
+
+@dataclass(eq=False)
+class _Task:
+    result: object
+
+
+def test_only_units_that_train_networks_hold_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    ray = FakeRay()
+    monkeypatch.setattr("dovetail.engine.ray_cluster.import_ray", lambda: ray)
+    trains = small_units(1)[0]
+    other = find_recipe("random-init").units("smoke")[0]
+    assert [trains_networks(unit) for unit in (trains, other)] == [True, False]
+    outcomes = list(RayEngine(jobs=2).run([trains, other]))
+    assert len(outcomes) == 2
+    assert sorted(ray.tasks) == [(0, "cpu"), (0.5, "cuda:0")]
+
+
+def test_a_lost_head_is_said_at_once_in_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    ray = FakeRay(working=False)
+    monkeypatch.setattr("dovetail.engine.ray_cluster.import_ray", lambda: ray)
+    monkeypatch.setattr("dovetail.engine.ray_cluster._HEAD_SECONDS", 0.0)
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    said = rf"lost the head of the Ray cluster, {ray.head}; what is done is kept: start it again"
+    with pytest.warns(DovetailWarning, match=said), pytest.raises(DovetailError, match=said):
+        list(RayEngine().run(small_units(1)))
+
+
+def test_nothing_of_rays_threads_is_printed_while_connected(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ray = SimpleNamespace(is_initialized=lambda: False, shutdown=lambda: None)
+    monkeypatch.setattr("dovetail.engine.ray_cluster._connect", lambda *_: None)
+    before = sys.stdout
+    with connected(ray, None):  # type: ignore[arg-type]
+        for name in ("ray_listen_error_messages", "ours"):
+            thread = threading.Thread(target=print, args=(f"from {name}",), name=name)
+            thread.start()
+            thread.join()
+    assert sys.stdout is before
+    assert capsys.readouterr().out == "from ours\n"
+
+
+def test_the_cluster_of_this_machine_is_found_where_ray_says(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("RAY_TMPDIR", str(tmp_path))
+    with pytest.raises(OSError, match="ray_current_cluster"):
+        _find_cluster("auto")
+    (tmp_path / "ray").mkdir()
+    (tmp_path / "ray" / "ray_current_cluster").write_text("10.0.0.1:6379\n")
+    assert _find_cluster("auto") == "10.0.0.1:6379"
+    assert _find_cluster("[::1]:6379") == "[::1]:6379"
 
 
 @pytest.fixture(scope="module")

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 from queue import Empty, Queue
 from typing import IO
 
-from ..recipes import Unit, find_work
+from ..recipes import Unit
 from . import machine
-from .perform import Outcome, perform
+from .perform import Outcome, perform, trains_networks
 
 _ATTEMPTS = 3
 """How many workers may die over a unit before it is given up."""
@@ -72,7 +72,7 @@ class LocalEngine:
         """Return units with the places that do them: GPUs are kept free of what has no use for one."""
         if self.places[0] == "cpu":
             return [(self.places, list(units))]
-        trains = [bool(find_work(unit.work).workload(unit.settings).net) for unit in units]
+        trains = [trains_networks(unit) for unit in units]
         on_gpu = [unit for unit, networks in zip(units, trains, strict=True) if networks]
         on_cpu = [unit for unit, networks in zip(units, trains, strict=True) if not networks]
         cores = machine.places(device="cpu")

@@ -73,6 +73,11 @@ def perform(unit: Unit, device: str) -> Outcome:
     return Outcome(unit, row, round(time.perf_counter() - begun, 3), device_name(place))
 
 
+def trains_networks(unit: Unit) -> bool:
+    """Return whether a unit trains networks; what does not has no use for a GPU."""
+    return bool(find_work(unit.work).workload(unit.settings).net)
+
+
 def device_name(device: torch.device) -> str:
     """Return what a device is called, such as ``"NVIDIA H200"``; ``"cpu"`` for a CPU."""
     return torch.cuda.get_device_name(device) if device.type == "cuda" else device.type

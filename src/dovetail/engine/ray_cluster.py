@@ -2,8 +2,10 @@
 
 Every node has Dovetail installed, in the version of the process that leads; only that process writes results. Real data
 is found on a node as on any machine: in ``$DOVETAIL_DATA``, which is passed on and so names a folder that all nodes
-see, or in the node's own cache. What a lost worker or node had in hand is done again elsewhere; if the cluster's head
-is lost, Ray ends the program after a minute, and the run goes on from what was kept when it is started again.
+see, or in the node's own cache. Units that train no networks are given no GPU, and run on any node. What a lost worker
+or node had in hand is done again elsewhere, and a node that comes (back) is given work. If the cluster's head is lost,
+that is said, the run ends (Ray would end the program after a minute), and it goes on from what was kept when it is
+started again.
 """
 
 from __future__ import annotations
@@ -11,28 +13,35 @@ from __future__ import annotations
 import logging
 import math
 import os
+import re
 import socket
+import sys
+import threading
 import time
+import warnings
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, TextIO, cast
 
 import torch
 
 from .._version import __version__
 from ..data.sources import expand_user
-from ..errors import DovetailError, SpecError
+from ..errors import DovetailError, DovetailWarning, SpecError
 from ..recipes import Unit
-from .perform import Outcome, perform
+from .perform import Outcome, perform, trains_networks
 
 _RETRIES = 4
 """How often Ray does a unit again whose worker or node was lost."""
-_LOOK_SECONDS = 20.0
+_LOOK_SECONDS = 5.0
 """How often to look whether there is still something to run on, while no unit ends."""
 _PATIENCE_SECONDS = 300.0
 """How long to wait for a node when all are lost; lost nodes are often replaced."""
+_HEAD_SECONDS = 20.0
+"""How long the head may not answer before it is lost; Ray itself ends the program after a minute."""
 _HOW_TO_START = "start one with 'ray start --head', and 'ray start --address=HOST:6379' on further machines"
 _GPU = "cuda:0"
 """The GPU of a task: Ray shows it no other."""
@@ -80,13 +89,16 @@ class RayEngine:
         limit = self._jobs if self._jobs is not None and self.places[0] == "cpu" else len(units)
         waiting, running = deque(units), dict[Any, Unit]()
         with connected(self._ray, self._address):
-            task = self._task()
+            on_gpu = self.places[0] == _GPU
+            # Two kinds of tasks: a GPU is held only by what trains networks on it.
+            tasks = {device: self._task(device) for device in {"cpu", self.places[0]}}
             try:
                 while waiting or running:
                     while waiting and len(running) < limit:
                         unit = waiting.popleft()
-                        asked = (unit.work, dict(unit.settings), unit.key, __version__, self.places[0])
-                        running[task.remote(*asked)] = unit
+                        device = _GPU if on_gpu and trains_networks(unit) else "cpu"
+                        asked = (unit.work, dict(unit.settings), unit.key, __version__, device)
+                        running[tasks[device].remote(*asked)] = unit
                     done = self._next(list(running))
                     yield self._outcome(done, running.pop(done))
             except self._ray.exceptions.RayError as error:
@@ -96,8 +108,8 @@ class RayEngine:
                     with suppress(Exception):  # what cannot be cancelled is gone already
                         self._ray.cancel(left, force=True)
 
-    def _task(self) -> Any:
-        on_gpu = self.places[0] == _GPU
+    def _task(self, device: str) -> Any:
+        on_gpu = device == _GPU
         # Ray counts in ten-thousandths; rounded up, the last share would not fit.
         share = math.floor(10_000 / (self._jobs or 1)) / 10_000 if on_gpu else 0
         return self._ray.remote(
@@ -112,11 +124,24 @@ class RayEngine:
 
     def _next(self, running: list[Any]) -> Any:
         """Return a task that has ended, as soon as there is one."""
-        alive = time.monotonic()
+        alive = answered = time.monotonic()
         while True:
             done, _ = self._ray.wait(running, num_returns=1, timeout=_LOOK_SECONDS)
             if done:
                 return done[0]
+            asked = self._address or os.environ.get("RAY_ADDRESS", "")
+            head = asked if "://" in asked else self._ray.get_runtime_context().gcs_address
+            if not _answers(head):  # nor would Ray answer anything else
+                if time.monotonic() - answered >= _HEAD_SECONDS:
+                    lost = (
+                        f"lost the head of the Ray cluster, {head}; what is done is kept: start it again, and give the "
+                        "same command"
+                    )
+                    # At once: what is left to do with Ray may take until it ends the program.
+                    warnings.warn(lost, DovetailWarning, stacklevel=2)
+                    raise DovetailError(lost)
+                continue
+            answered = time.monotonic()
             try:
                 find_places(self._ray.nodes(), self._jobs, self._device or self.places[0].partition(":")[0])
                 alive = time.monotonic()
@@ -231,17 +256,30 @@ def connected(ray: ModuleType, address: str | None) -> Iterator[None]:
     if ray.is_initialized():
         yield
         return
-    from ray._private import worker
-
-    printing = worker._worker_logs_enabled
     # Ray prints that a worker was lost to the standard output, where tables and JSON go, and has no option not to.
-    worker._worker_logs_enabled = False
+    printing, sys.stdout = sys.stdout, cast(TextIO, _WithoutRay(sys.stdout))
     try:
         _connect(ray, address)
         yield
     finally:
         ray.shutdown()
-        worker._worker_logs_enabled = printing
+        sys.stdout = printing
+
+
+class _WithoutRay:
+    """A standard output that takes nothing from threads of Ray's, which bear its name."""
+
+    def __init__(self, output: TextIO) -> None:
+        self._output = output
+
+    def write(self, text: str) -> int:
+        """Write what is not Ray's."""
+        if threading.current_thread().name.startswith("ray_"):
+            return len(text)
+        return self._output.write(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._output, name)
 
 
 def _connect(ray: ModuleType, address: str | None) -> None:
@@ -250,10 +288,8 @@ def _connect(ray: ModuleType, address: str | None) -> None:
         where = asked if "://" in asked else _find_cluster(asked)
     except (ConnectionError, ValueError, OSError) as error:
         raise DovetailError(f"found no Ray cluster ({one_line(error)}); {_HOW_TO_START}") from error
-    host, _, port = where.rpartition("/")[2].rpartition(":")
     try:
-        # Ray itself would try for many minutes.
-        socket.create_connection((host.strip("[]"), int(port)), timeout=10).close()
+        _knock(where)  # Ray itself would try for many minutes
     except (OSError, ValueError) as error:
         raise DovetailError(
             f"no Ray cluster answers at {where} ({error}); {_HOW_TO_START}, or give the right address"
@@ -266,12 +302,33 @@ def _connect(ray: ModuleType, address: str | None) -> None:
 
 def _find_cluster(address: str) -> str:
     """Return host and port of the cluster that Ray understands by an address, before it connects."""
-    from ray._private.services import canonicalize_bootstrap_address
+    if address == "auto":
+        # Where `ray.init` says that it looks for the cluster that was last started here.
+        place = Path(os.environ.get("RAY_TMPDIR") or "/tmp") / "ray" / "ray_current_cluster"
+        address = place.read_text("utf-8").strip()
+    if not re.fullmatch(r"[^\s:/]+:\d{1,5}|\[[^\s/]+\]:\d{1,5}", address):
+        raise ValueError(f"{address!r:.80} is not the address of one")
+    return address
 
-    found = canonicalize_bootstrap_address(address)
-    if found is None:
-        raise ValueError(f"{address!r} is not the address of one")
-    return found
+
+def _knock(address: str) -> None:
+    """Connect to an address, and leave again.
+
+    Raises
+    ------
+    OSError, ValueError
+        When nobody answers.
+    """
+    host, _, port = address.rpartition("/")[2].rpartition(":")
+    socket.create_connection((host.strip("[]"), int(port)), timeout=10).close()
+
+
+def _answers(address: str) -> bool:
+    try:
+        _knock(address)
+    except (OSError, ValueError):
+        return False
+    return True
 
 
 def one_line(error: BaseException) -> str:
