@@ -10,7 +10,18 @@ from typing import NamedTuple
 SOURCE = Path(__file__).parents[1] / "src" / "dovetail"
 
 ORDER: list[set[str]] = [
-    {"_version", "errors", "importing", "io", "lazy", "settings", "spec", "statistics", "threads"}
+    {
+        "_version",
+        "errors",
+        "importing",
+        "io",
+        "lazy",
+        "settings",
+        "precision",
+        "spec",
+        "statistics",
+        "threads",
+    }
     | {"display", "markup", "plotting", "result"},
     {"data"},
     {"nets"},

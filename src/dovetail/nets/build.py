@@ -11,6 +11,7 @@ import torch
 from torch import nn
 
 from ..errors import ShapeError, SpecError
+from ..precision import in_float32
 from .init import initialise_
 from .layers import InputScaling, sequential
 from .spec import ARCHITECTURES, MAX_PARAMETERS, NetSpec
@@ -37,6 +38,7 @@ class NetBuilder:
         _check_shapes(self.input_shape, self.outputs)
         _check_parameters(self.spec, self.input_shape, self.outputs)
 
+    @in_float32()
     def __call__(self, seed: int | None = None) -> nn.Module:
         """Return a new network, with the weights of a seed if one is given; then it is on the CPU."""
         if seed is not None:

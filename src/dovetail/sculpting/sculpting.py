@@ -14,6 +14,7 @@ from ..nets import NetBuilder
 from ..population import Adam
 from ..population.checks import check_device, check_seeds
 from ..population.progress import ProgressBar
+from ..precision import in_float32
 from .pruning.grid import Searches, search_grid
 from .pruning.perceptrons import Perceptrons
 from .pruning.problem import Problem, Task, problem_of
@@ -103,6 +104,7 @@ def sculpt(
     return sculpt_seeds(task, seeds=[seed], network=network, device=device, progress=progress, **settings)[0]
 
 
+@in_float32()
 def sculpt_seeds(
     task: Task,
     hidden: Sequence[int] | str | int,

@@ -24,6 +24,7 @@ from ..io.plain import check_plain, opened_tensors, tensors_in
 from ..io.write import write_tensors
 from ..markup import facts_html, text_html
 from ..plotting import GREY, LINE_COLOURS, new_axes, plain_frame
+from ..precision import in_float32
 from ..result import Result, plain
 from .drawing.draw import drawing_html
 from .modules.detect import detect_modules
@@ -302,6 +303,7 @@ class SculptureFile(BaseModel):
     fingerprint: str = ""
 
 
+@in_float32()
 def open_sculpture(path: str | Path) -> Sculpture:
     """Read a sculpted network back.
 

@@ -294,7 +294,7 @@ def to_tensors(cards: Sequence[Card]) -> dict[str, Tensor]:
     if not cards:
         return {}
     rows = max(len(card.directions) for card in cards)
-    directions = torch.zeros(len(cards), rows, len(cards[0].mean))
+    directions = torch.zeros(len(cards), rows, len(cards[0].mean), dtype=torch.float32)
     for place, card in enumerate(cards):
         directions[place, : len(card.directions)] = card.directions
     return {
@@ -329,7 +329,11 @@ def from_tensors(tensors: Mapping[str, Tensor], classes: int, numbers: int, inpu
     >>> from_tensors(to_tensors([card]), 1, 1, "")[0].variance
     tensor([5.])
     """
-    given = {"directions": torch.zeros(classes, 0, numbers), "most": torch.zeros(classes).long(), **tensors}
+    given = {
+        "directions": torch.zeros(classes, 0, numbers, dtype=torch.float32),
+        "most": torch.zeros(classes).long(),
+        **tensors,
+    }
     rows = given["directions"].shape[1:2]
     like = {
         "count": ((torch.float64, torch.int64), (classes,)),

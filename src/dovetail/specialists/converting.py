@@ -23,6 +23,7 @@ from ..nets.output import output_layer
 from ..nets.own import Build
 from ..population import Population
 from ..population.step import Augment
+from ..precision import in_float32
 from .blueprint import Blueprint, State, hash_tensors
 from .cards import class_cards
 from .class_sets import ClassName, class_id, class_sets, named, one_hot_sets
@@ -47,6 +48,7 @@ _SAMPLES = 8
 _CLOSE = 1e-3
 
 
+@in_float32()
 def as_part(
     model: nn.Module,
     data: Dataset,

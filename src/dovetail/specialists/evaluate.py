@@ -15,6 +15,7 @@ from ..errors import DataError, ShapeError
 from ..io.fields import nan_to_null
 from ..markup import excerpt_html, matrix_html, text_html
 from ..population.checks import check_device, check_split
+from ..precision import in_float32
 from ..result import Result
 from .answers import is_decided
 from .class_sets import named, one_hot_sets
@@ -175,6 +176,7 @@ class Score(Result):
         return plot_confusion(self, ax)
 
 
+@in_float32()
 def evaluate_all(
     parts: Sequence[Part], split: Split, *, device: torch.device | str | None = None
 ) -> list[Score]:

@@ -29,6 +29,7 @@ from ..io.bounds import check_borne_out
 from ..io.header import manifest_in
 from ..io.plain import opened_tensors, tensors_in
 from ..nets.own import Build, check_build, trusted
+from ..precision import in_float32
 from .blueprint import Blueprint, Packed, State
 from .cards import Card, from_tensors, inputs_of
 from .class_sets import ClassSet
@@ -44,6 +45,7 @@ from .threshold import BY_CARDS
 Read = TypeVar("Read")
 
 
+@in_float32()
 def open_part(
     path: str | Path, *, build: Build | None = None, trust: Collection[str] = ()
 ) -> Specialist | Composite | Sums:

@@ -24,6 +24,7 @@ from ..errors import DataError, SpecError, TrainingError
 from ..nets import NetSpec, builder_of
 from ..population import Adam, Population
 from ..population.batch_norm import has_batch_norm
+from ..precision import in_float32
 from .blueprint import Blueprint, Packed, pack
 from .cards import Card
 from .class_lists import Places, joined_list
@@ -54,6 +55,7 @@ class _Lesson:
     seed: int
 
 
+@in_float32()
 def introduce(
     parts: Iterable[Part] | Part,
     more: Iterable[Part] | Part,

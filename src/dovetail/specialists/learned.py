@@ -105,7 +105,7 @@ def warn_of_what_was_not_learned(
             f"better than an answer that is always the same; try more epochs, another lr (it was {lr:g}; 0.001 is "
             "usual) or less sparsity, or look at the data (dovetail data check)",
             TrainingWarning,
-            stacklevel=3,
+            stacklevel=4,  # of whoever called what is `in_float32`
         )
 
 
@@ -119,5 +119,5 @@ def warn_of_what_cannot_be_learned(sets: Sequence[ClassSet], data: Dataset) -> N
             f"there are no training samples of classes other than {shown}, so this specialist cannot learn to be "
             "undecided on them: it will be sure of everything; add samples of other classes, of whatever kind",
             TrainingWarning,
-            stacklevel=3,
+            stacklevel=4,  # of whoever called what is `in_float32`
         )

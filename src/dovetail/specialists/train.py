@@ -21,6 +21,7 @@ from ..nets.own import Build
 from ..population import History, Population
 from ..population.fit import Done
 from ..population.step import Augment
+from ..precision import in_float32
 from .blueprint import Blueprint, hash_tensors
 from .cards import class_cards, inputs_of
 from .class_sets import ClassName, ClassSet, class_sets, named, one_hot_sets
@@ -49,6 +50,7 @@ from .specialist import Specialist
 from .team import Team
 
 
+@in_float32()
 def train_specialists(
     data: Dataset,
     net: str | NetSpec | OwnNet | Callable[[], nn.Module] = "mlp:512",
