@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from threading import Barrier, Event, get_ident
 
 import numpy as np
@@ -100,3 +105,29 @@ def test_two_audits_in_threads_leave_linear_algebra_as_it_was() -> None:
         found = pool.map(lambda copies: dt.clusterability(layers, 4, copies, progress=False), (3, 12, 5, 8))
         assert len({one.ncut for one in found}) == 1
     assert blas_threads() == {2}
+
+
+_FORK = """
+import os, torch
+import dovetail.threads
+torch.set_num_threads(2)
+torch.exp(torch.rand(1_000_000)).sum()
+child = os.fork()
+if child == 0:
+    torch.exp(torch.rand(1_000_000)).sum()
+    os._exit(7)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="nothing forks here")
+def test_a_forked_process_computes_and_does_not_wait_for_threads_of_its_parent() -> None:
+    environment = {name: value for name, value in os.environ.items() if name != "OMP_NUM_THREADS"}
+    child = subprocess.Popen(
+        [sys.executable, "-c", _FORK], env=environment, stdout=subprocess.PIPE, text=True, start_new_session=True
+    )
+    try:
+        assert child.communicate(timeout=300)[0] == "7\n"
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(child.pid, signal.SIGKILL)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from threading import Lock
 from typing import TypeVar
 
@@ -14,6 +15,10 @@ import torch
 from threadpoolctl import OpenBLASController, ThreadpoolController
 
 Result = TypeVar("Result")
+
+if hasattr(os, "register_at_fork"):  # not on Windows, where nothing forks
+    # A process that was forked has none of the threads that its parent computes with, and would wait for them for ever.
+    os.register_at_fork(after_in_child=partial(torch.set_num_threads, 1))
 
 _MOST_WORKERS = 16
 """Each has a copy of the network in memory."""
