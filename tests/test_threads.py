@@ -124,7 +124,11 @@ print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 def test_a_forked_process_computes_and_does_not_wait_for_threads_of_its_parent() -> None:
     environment = {name: value for name, value in os.environ.items() if name != "OMP_NUM_THREADS"}
     child = subprocess.Popen(
-        [sys.executable, "-c", _FORK], env=environment, stdout=subprocess.PIPE, text=True, start_new_session=True
+        [sys.executable, "-c", _FORK],
+        env=environment,
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
     )
     try:
         assert child.communicate(timeout=300)[0] == "7\n"

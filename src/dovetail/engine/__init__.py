@@ -10,7 +10,7 @@
 - `results_file` keeps it: only the process that leads writes, a line for each unit that is done.
 
 `costs` says beforehand what a run will take, `machine` what there is to work with; `run_folder` is where a run is
-kept, `folder_files` keeps others out of it, and `run` is what one gets to see of it.
+kept, `folder_files` opens nothing in it but plain files, and `run` is what one gets to see of it.
 """
 
 from __future__ import annotations
