@@ -61,8 +61,8 @@ def test_a_damaged_line_is_named(tmp_path: Path) -> None:
         ("row", [1]),
         ("work", 3),
         ("settings", []),
-        ("seconds", "1"),
-        ("device", None),
+        ("seconds", "x"),
+        ("key", None),
     ],
 )
 def test_a_line_of_other_things_than_a_unit_has_is_damaged(name: str, value: object, tmp_path: Path) -> None:

@@ -113,8 +113,7 @@ def test_missing_and_empty_are_named(tmp_path: Path) -> None:
     [
         (torch.ones(10**6, 1), torch.ones(1, 10**6), "has shape"),  # their product has 4 TB
         (torch.ones(3, 2), torch.ones(2, 3), "has shape"),
-        (torch.ones(1, 1).expand(10**6, 10**6), torch.ones(1, 1).expand(10**6, 10**6), "repeats few numbers"),
-        (torch.ones(3, 2).to(torch.float8_e4m3fn), torch.ones(3, 2), "cannot be read"),
+        (torch.ones(1, 1).expand(10**6, 10**6), torch.ones(1, 1).expand(10**6, 10**6), "many times"),
     ],
 )
 def test_masks_that_do_not_fit_are_refused(

@@ -7,29 +7,18 @@ import os
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Any
-
-from pydantic import BaseModel, Field, NonNegativeFloat
 
 from ..errors import FileFormatError, explained
+from ..io.fields import take
 from ..recipes import Finished, Unit
 from ..recipes.unit import canonical
 from .folder_files import open_own
 
 NAME = "results.jsonl"
-
-
-class _Line(BaseModel):
-    """A finished unit as it is written: a row has at least one number, or it would count as done with nothing in it."""
-
-    key: str
-    work: str
-    settings: dict[str, Any]
-    row: Annotated[dict[str, Any], Field(min_length=1)]
-    seconds: NonNegativeFloat
-    device: str
-    dovetail: str
-    commit: str = ""
+_DAMAGED = (
+    AttributeError, FileFormatError, KeyError, OverflowError, RecursionError, TypeError, ValueError,
+)  # fmt: skip
+"""What reading a line ends with that no unit has written."""
 
 
 def read_results(path: Path) -> dict[str, Finished]:
@@ -43,11 +32,15 @@ def read_results(path: Path) -> dict[str, Finished]:
     found: dict[str, Finished] = {}
     for number, line in enumerate(_whole_lines(path), 1):
         try:
-            one = _Line.model_validate(json.loads(line), strict=True)
-            found[one.key] = Finished(
-                Unit(one.work, one.settings), one.row, one.seconds, one.device, one.dovetail, one.commit
-            )
-        except (ValueError, OverflowError, RecursionError) as error:
+            content = json.loads(line)
+            row = take(content, "row", dict)
+            if not row:  # it would count as done with nothing in it
+                raise ValueError("an empty row")
+            found[take(content, "key", str)] = Finished(
+                Unit(take(content, "work", str), take(content, "settings", dict)), row, float(content["seconds"]),
+                content["device"], content["dovetail"], content.get("commit", ""),
+            )  # fmt: skip
+        except _DAMAGED as error:
             raise FileFormatError(
                 f"line {number} of {path} is damaged; delete that line, and its unit will be done again"
             ) from error

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from torch import Tensor
 
 from ..errors import DataError, ShapeError, SpecError
-from ..io.checkpoint import load_checkpoint
+from ..io.checkpoint import check_dense, load_checkpoint
 from .chain import Layer, layer_chain
 from .families import read_family
 from .graph import Floats
@@ -152,6 +152,8 @@ def _masked(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 
 def _tensor(name: str, values: ArrayLike | Tensor) -> Tensor:
+    if isinstance(values, Tensor):
+        check_dense(name, values)
     try:
         tensor = (
             values.detach().to_dense() if isinstance(values, Tensor) else torch.tensor(np.asarray(values))

@@ -176,9 +176,8 @@ def _check_plain(name: str, tensor: Tensor) -> None:
 def _check_sizes(tensors: Mapping[str, Tensor]) -> None:
     """Refuse tensors that would be far larger, once each number of each stands for itself, than what the file holds."""
     claimed, stored = 0, dict[int, int]()
-    for name, tensor in tensors.items():
-        if tensor.layout != torch.strided:
-            check_borne_out(repr(name)[:100], tensor.numel(), _values_in(tensor))
+    for tensor in tensors.values():
+        if tensor.layout != torch.strided:  # stays as it is; see `check_dense`
             continue
         claimed += tensor.numel()
         storage = tensor.untyped_storage()
@@ -190,9 +189,21 @@ def _check_sizes(tensors: Mapping[str, Tensor]) -> None:
         )
 
 
-def _values_in(tensor: Tensor) -> int:
-    """Return how many numbers a sparse tensor holds, whatever its shape."""
-    return int(tensor._values().numel() if tensor.layout == torch.sparse_coo else tensor.values().numel())
+def check_dense(name: str, tensor: Tensor) -> None:
+    """Refuse a sparse tensor that would be far larger, once it is dense, than what it holds.
+
+    Raises
+    ------
+    FileFormatError
+        That says how large.
+
+    Examples
+    --------
+    >>> check_dense("fc.weight", torch.eye(3).to_sparse())
+    """
+    if tensor.layout != torch.strided:
+        values = tensor._values() if tensor.layout == torch.sparse_coo else tensor.values()
+        check_borne_out(repr(name)[:100], tensor.numel(), values.numel())
 
 
 def _pruned(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
