@@ -213,6 +213,11 @@ def rate_of(undecided: object) -> float:
     if isinstance(undecided, str) and undecided.strip().endswith("%"):
         with suppress(ValueError):
             share = float(undecided.strip()[:-1]) / 100
+    if isinstance(undecided, float) and 0 <= undecided < 1:
+        raise SpecError(
+            "undecided is the share of samples of known classes that may be left undecided, with a percent sign: "
+            f"'{100 * undecided:g}%', not {undecided:g}"
+        )
     if not 0 <= share < 1:
         raise SpecError(
             "undecided is the share of samples of known classes that may be left undecided, such as '5%', or a number, "
