@@ -202,7 +202,7 @@ def test_files_that_inspect_does_not_show_name_the_command_that_does(tmp_path: P
             run("inspect", path)
 
 
-def test_force_and_keep_are_not_passed_over(parts: list[Path], tmp_path: Path) -> None:
+def test_force_keep_and_undecided_are_not_passed_over(parts: list[Path], tmp_path: Path) -> None:
     file = tmp_path / "average.safetensors"
     run("compose", *parts[:2], "--method", "logits", "-o", file)
     with pytest.raises(DovetailError, match="--force"):
@@ -210,6 +210,8 @@ def test_force_and_keep_are_not_passed_over(parts: list[Path], tmp_path: Path) -
     assert "averaged logits of 3" in run("compose", file, parts[0], "--force")
     with pytest.raises(DovetailError, match="--method ties"):
         run("compose", file, parts[2], "--keep", "0.5")
+    with pytest.raises(DovetailError, match="--undecided goes with --threshold DATA"):
+        run("compose", *parts[:2], "--undecided", "5%")  # which is the default
 
 
 def test_a_damaged_specialist_in_the_folder_is_named_with_the_way_out(tmp_path: Path) -> None:

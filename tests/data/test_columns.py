@@ -227,7 +227,11 @@ def test_rows_without_names_hold_all_columns_in_their_order() -> None:
         ({"width": [1e300], "colour": ["red"]}, r"\Z"),
         ({"width": [1], "colour": ["red", "blue"]}, "not a table .*same length"),
         ({"width": 1, "colour": "red"}, "a single row is a list of one dict"),
-        (np.zeros((2, 2)), "rows of a table are a DataFrame, a dict .* got ndarray$"),
+        (
+            np.zeros((2, 2)),
+            "an array of float64 has no texts, and there are columns of texts: 'colour'; .* DataFrame",
+        ),
+        (torch.zeros(2, 3), "array of float32 has no texts, .* as a split, data.test, not as its x"),
         (pd.Series({"width": 1.0, "colour": "red"}), r"got Series; a single row is frame.iloc\[\[0\]\]"),
         ([1.0, "red"], r"got list; a single row is \[row\]"),
         (np.zeros(2), r"got ndarray; a single row is \[row\]"),

@@ -115,6 +115,15 @@ def test_spellings_that_look_alike_are_noted_and_halves_of_characters_replaced()
     assert class_labels(["cat", "dog"]).notes == ()
 
 
+def test_classes_that_are_called_as_missing_labels_are_noted() -> None:
+    found = class_labels(["cat", "NaN", "dog", "?"])
+    assert found.classes == ("?", "NaN", "cat", "dog")
+    assert found.notes == (
+        "taken for names of classes: '?', 'NaN'; where that means that there is no label, leave it empty",
+    )
+    assert class_labels(["none", "unknown", "missing"]).notes == ()
+
+
 @pytest.mark.parametrize(
     "labels", [[1, "1", 2], ["1", 1.0], ["b", "2", np.int64(2)], [True, "True"], pd.Series([1, "1 "])]
 )

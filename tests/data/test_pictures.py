@@ -167,7 +167,11 @@ def test_a_pipe_in_a_folder_is_no_picture(tmp_path: Path) -> None:
         ({}, {"a.csv": b"", "b/c.txt": b""}, r"it holds 'a\.csv', 'b'\. Pictures \(\.bmp, .*\) are expected"),
         ({".": 3}, {}, "holds pictures, but no folders of classes"),
         ({"cat": 1, "dog": 1}, {"cat/a.png": b"", "dog/b.png": b""}, "too many of 4 pictures cannot be read"),
-        ({}, {"cat/a.png": b"", "dog/b.png": b"x"}, "none of 2 pictures can be read; the last one: .*b.png"),
+        (
+            {},
+            {"cat/a.png": b"", "dog/b.png": b"x"},
+            "none of 2 pictures to train on can be read; the last one: .*b.png",
+        ),
         (
             {"train/cat": 3, "train/dog": 3},
             {"test/a.png": b""},

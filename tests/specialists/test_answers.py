@@ -192,6 +192,8 @@ def test_refusals_name_the_way_out() -> None:
         part.predict(np.full((2, 6), np.nan))
     with pytest.raises(SpecError):
         rate_of("5 percent")
+    with pytest.raises(SpecError, match=r"got 0\.05, which as a share is '5%'$"):
+        part.with_threshold(split_of(), 0.05)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

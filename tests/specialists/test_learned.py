@@ -55,6 +55,17 @@ def test_what_learned_nothing_is_named() -> None:
         dt.train_specialists(data, "mlp:16", [3, 8], sparsity=0, epochs=8, progress=False)
 
 
+def test_what_is_told_to_try_is_what_was_unusual_in_the_training() -> None:
+    x, y = torch.eye(3).repeat(30, 1), torch.arange(3).repeat(30)
+    data = dt.Dataset.from_arrays(x + torch.randn(90, 3) / 2, y, name="small")
+    with pytest.warns(TrainingWarning, match="learned nothing") as told:
+        dt.train_specialists(data, "mlp:16", epochs=3, sparsity=0, progress=False)
+    (text,) = [str(one.message) for one in told if "learned nothing" in str(one.message)]
+    assert "3 epochs of 1 step are few, try epochs=500 or smaller batches, or look at the data" in text
+    assert "lr" not in text
+    assert "sparsity" not in text
+
+
 def test_classes_without_others_beside_them_are_named() -> None:
     data = dt.load("digits")
     train, val, test = (split.where(split.y == 3) for split in data.splits.values())

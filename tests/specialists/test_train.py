@@ -234,6 +234,11 @@ def test_teams_are_lists_with_tables() -> None:
     assert team.seeds == (2, 3)
     assert len(team[1:3]) == 2
     assert list(team.of_seed(3)) == list(team)[2:]
+    assert team.of_seed(3)["1"] is team[3]
+    with pytest.raises(SpecError, match=r"2 specialists know '1'; write team.of_seed\(2\)\['1'\]"):
+        team["1"]
+    with pytest.raises(SpecError, match=r"unknown class '9'\. Known: 0, 1"):
+        team["9"]
     table = team.to_frame(DATA.test)
     assert table["classes"].tolist() == ["0", "1", "0", "1"]
     assert table["rewarded_accuracy"].notna().all()

@@ -59,8 +59,12 @@ def compose(
         ),
     ] = None,
     undecided: Annotated[
-        str, typer.Option(help="With --threshold: the share of samples it knows that may be left undecided.")
-    ] = "5%",
+        str | None,
+        typer.Option(
+            help="With --threshold: the share of samples it knows that may be left undecided.",
+            show_default="5%",
+        ),
+    ] = None,
     trunk: TrunkName = None,
     tune: Annotated[
         str | None,
@@ -129,8 +133,9 @@ def compose(
         raise SpecError("--audit measures what is left of a class that was taken out; name it with --without")
     if keep != 1 and method != "ties":
         raise SpecError("--keep goes with --method ties")
-    if undecided != "5%" and threshold is None:
+    if undecided is not None and threshold is None:
         raise SpecError("--undecided goes with --threshold DATA, on which it is chosen")
+    undecided = "5%" if undecided is None else undecided
     rate_of(undecided)
     if output is not None:
         check_free(output, force=force)

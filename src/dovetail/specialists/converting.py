@@ -147,7 +147,7 @@ def as_part(
     )  # fmt: skip
     metrics = last_metrics(histories[-1], 0)
     warn_of_what_was_not_learned(
-        {(seed, ids): metrics.get("loss", float("nan"))}, data, loss, lambda *_: None, settings.lr or 0.0
+        {(seed, ids): metrics.get("loss", float("nan"))}, data, loss, lambda *_: None, settings
     )
     provenance = Provenance(
         seed, start, settings.loss, False, data.name, data.fingerprint, settings.model_dump(), metrics

@@ -13,12 +13,17 @@ from ..errors import TrainingWarning
 from .class_sets import ClassSet, named, one_hot_sets
 from .layouts import Member
 from .objectives import Loss
+from .optimizing import optimizer_settings
+from .settings import TrainingSettings
 
 _NOTHING = 1e-6
 """A loss that even a constant answer has, because there is only one answer."""
 
 _BETTER = 0.98
 """Of the loss of the best constant answer: what learned something is below this share of it."""
+
+_FEW_STEPS = 500
+"""A training of fewer steps than these may just have been too short."""
 
 
 def constant_loss(
@@ -74,9 +79,9 @@ def warn_of_what_was_not_learned(
     data: Dataset,
     loss: str | Loss,
     val_weights: Callable[[Tensor, str], Tensor | None],
-    lr: float,
+    settings: TrainingSettings,
 ) -> None:
-    """Say which specialists learned nothing.
+    """Say which specialists learned nothing, and what in their training may be why.
 
     Parameters
     ----------
@@ -88,8 +93,8 @@ def warn_of_what_was_not_learned(
         The loss.
     val_weights : callable
         How much validation samples count for rows of rewarded classes, given the loss's name.
-    lr : float
-        What the step size was.
+    settings : TrainingSettings
+        How they were trained.
     """
     name = loss if isinstance(loss, str) else ""
     idle = []
@@ -102,11 +107,38 @@ def warn_of_what_was_not_learned(
         shown = "; ".join(named(ids, data.classes) for ids in idle[:5]) + ("; …" if len(idle) > 5 else "")
         warnings.warn(
             f"{len(idle)} of {len(losses)} specialists learned nothing ({shown}): on validation samples they are no "
-            f"better than an answer that is always the same; try more epochs, another lr (it was {lr:g}; 0.001 is "
-            "usual) or less sparsity, or look at the data (dovetail data check)",
+            f"better than an answer that is always the same; {_what_to_try(settings, len(data.train))}, or look at the "
+            "data (dovetail data check)",
             TrainingWarning,
             stacklevel=4,  # of whoever called what is `in_float32`
         )
+
+
+def _what_to_try(settings: TrainingSettings, samples: int) -> str:
+    """Return what to change in a training that came to nothing: how short it was goes first.
+
+    Examples
+    --------
+    >>> _what_to_try(TrainingSettings(epochs=20, sparsity=0.9), 100)
+    '20 epochs of 2 steps are few, try epochs=250 or smaller batches; less sparsity (it was 0.9)'
+    >>> _what_to_try(TrainingSettings(epochs=20, lr=0.5), 100_000)
+    'try more epochs; another lr (it was 0.5; 0.001 is usual)'
+    """
+    steps = -(-samples // settings.batch_size)
+    enough = -(-_FEW_STEPS // steps)
+    said = ["try more epochs"]
+    if settings.epochs < enough:
+        epochs, each = (
+            f"{n:,} {what}{'' if n == 1 else 's'}"
+            for n, what in ((settings.epochs, "epoch"), (steps, "step"))
+        )
+        said = [f"{epochs} of {each} are few, try epochs={enough} or smaller batches"]
+    usual = optimizer_settings(settings.model_copy(update={"lr": None}))["lr"]
+    if settings.lr not in (None, usual):
+        said.append(f"another lr (it was {settings.lr:g}; {usual:g} is usual)")
+    if settings.sparsity:
+        said.append(f"less sparsity (it was {settings.sparsity:g})")
+    return "; ".join(said)
 
 
 def warn_of_what_cannot_be_learned(sets: Sequence[ClassSet], data: Dataset) -> None:

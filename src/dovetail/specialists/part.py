@@ -333,7 +333,8 @@ class Part(ABC):
         Parameters
         ----------
         samples : Split, array, table, list of texts or of pictures
-            A split of a data set; or raw samples, like those that its data was read from.
+            A split of a data set (``data.test``; its ``x`` alone would be prepared once more); or raw samples, like
+            those that its data was read from.
         undecided : str or float, optional
             When not to answer. ``"5%"``: where it is less sure than of 95 of 100 validation samples of known classes
             (see `with_threshold`). A number: where its confidence is below that. By default what `with_threshold` gave

@@ -9,6 +9,7 @@ import torch
 
 from ..data.dataset import Dataset
 from ..data.split import Split
+from ..errors import SpecError, unknown_name
 from ..population import History
 from ..result import Result, plain
 from .evaluate import Score, evaluate_all
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Team(Sequence[Specialist], Result):
-    """A list of specialists, by seed and then in the order of the rewarded sets.
+    """A list of specialists, by seed and then in the order of the rewarded sets; by name, who knows a class.
 
     Attributes
     ----------
@@ -39,6 +40,8 @@ class Team(Sequence[Specialist], Result):
     (4, [0, 0, 1, 1])
     >>> [part.rewarded for part in team.of_seed(1)]
     [(3,), (8,)]
+    >>> team.of_seed(1)["8"].known
+    ('8',)
     """
 
     def __init__(
@@ -49,13 +52,27 @@ class Team(Sequence[Specialist], Result):
         self.seconds = seconds
 
     @overload
-    def __getitem__(self, place: int) -> Specialist: ...
+    def __getitem__(self, place: int | str) -> Specialist: ...
     @overload
     def __getitem__(self, place: slice) -> Team: ...
-    def __getitem__(self, place: int | slice) -> Specialist | Team:
+    def __getitem__(self, place: int | str | slice) -> Specialist | Team:
         if isinstance(place, slice):
             return Team(self._specialists[place])
+        if isinstance(place, str):
+            return self._who_knows(place)
         return self._specialists[place]
+
+    def _who_knows(self, name: str) -> Specialist:
+        """Return the one specialist that knows a class."""
+        found = [part for part in self if name in part.known]
+        if not found:
+            raise unknown_name("class", name, {each for part in self for each in part.known})
+        if len(found) > 1:
+            way = (
+                f"team.of_seed({found[0].seed})[{name!r:.80}]" if len(self.seeds) > 1 else "one by its place"
+            )
+            raise SpecError(f"{len(found)} specialists know {name!r:.80}; write {way}")
+        return found[0]
 
     def __len__(self) -> int:
         return len(self._specialists)

@@ -201,24 +201,28 @@ def _log_odds(logits: Tensor, known: Tensor) -> Tensor:
     return logits.gather(-1, best).squeeze(-1) - others
 
 
-def rate_of(undecided: object) -> float:
-    """Return a share that was written as a percentage.
+def rate_of(undecided: object, or_else: str = "") -> float:
+    """Return a share that was written as a percentage; ``or_else`` is what else a message says it may be.
 
     Examples
     --------
     >>> rate_of("5%")
     0.05
+    >>> rate_of(0.05)
+    Traceback (most recent call last):
+    dovetail.errors.SpecError: undecided is the share of ... undecided, such as '5%'; got 0.05, which as a share is '5%'
     """
-    share = math.nan
-    if isinstance(undecided, str) and undecided.strip().endswith("%"):
-        with suppress(ValueError):
-            share = float(undecided.strip()[:-1]) / 100
-    if not 0 <= share < 1:
-        raise SpecError(
-            "undecided is the share of samples of known classes that may be left undecided, such as '5%', or a number, "
-            f"the confidence from which on it answers; got {undecided!r:.40}"
-        )
-    return share
+    text = str(undecided).strip()
+    number = math.nan
+    with suppress(ValueError):
+        number = float(text.removesuffix("%"))
+    if text.endswith("%") and 0 <= number < 100:
+        return number / 100
+    meant = f", which as a share is '{100 * number:g}%'" if 0 <= number < 1 and not text.endswith("%") else ""
+    raise SpecError(
+        f"undecided is the share of samples of known classes that may be left undecided, such as '5%'{or_else}; "
+        f"got {undecided!r:.40}{meant}"
+    )
 
 
 def least_confidence(undecided: str | float | None, threshold: Threshold | None) -> float | None:
@@ -240,7 +244,7 @@ def least_confidence(undecided: str | float | None, threshold: Threshold | None)
                 f"share of known samples that may be left undecided has a percent sign: '{undecided:g}%'"
             )
         return float(undecided)
-    rate = rate_of(undecided)
+    rate = rate_of(undecided, ", or a number, the confidence from which on it answers")
     if threshold is None:
         raise SpecError(
             f"{undecided} of known samples can only be told on validation data; choose a threshold first: "

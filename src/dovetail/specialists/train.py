@@ -320,7 +320,7 @@ def train_specialists(
                 )
             )  # fmt: skip
         histories += [History.joined(parts) for parts in zip(*rounds_of, strict=True)]
-    warn_of_what_was_not_learned(losses, data, loss, weighing.val_of, settings.lr or 0.0)
+    warn_of_what_was_not_learned(losses, data, loss, weighing.val_of, settings)
     return Team([made[member] for member in members], histories, time.perf_counter() - begun)
 
 

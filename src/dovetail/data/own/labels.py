@@ -19,6 +19,8 @@ MOST_CHARACTERS = 200
 """Of the name of a class: files of parts hold it, and tables show it."""
 
 _MOST_NAMED = 5
+_BLANK = frozenset({"nan", "na", "n/a", "#n/a", "<na>", "nat", "null", "?"})
+"""Names of classes, in small letters, by which programs may have meant that there is no label."""
 _WHOLE = re.compile("-?(0|[1-9][0-9]{0,17})")
 
 
@@ -69,7 +71,7 @@ def class_labels(labels: object, classes: Sequence[str] | None = None) -> Labels
             f"there are {len(names):,} different labels, {MOST_CLASSES:,} are the most; are they classes?"
         )
     found = tuple(str(bool(name) if values.dtype.kind == "b" else name) for name in names)
-    return Labels(ids, found, () if numeric else _spellings(found))
+    return Labels(ids, found, () if numeric else _spellings(found) + _blanks(found))
 
 
 def _different(numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], list[Any]]:
@@ -224,3 +226,13 @@ def _spellings(classes: tuple[str, ...]) -> tuple[str, ...]:
         return ()
     shown = "; ".join(" and ".join(repr(name) for name in names) for names in twice[:_MOST_NAMED])
     return (f"classes that differ only in spelling are taken for different ones: {shown}",)
+
+
+def _blanks(classes: tuple[str, ...]) -> tuple[str, ...]:
+    """Return a note for classes that are called as missing values are."""
+    blanks = [name for name in classes if name.casefold() in _BLANK]
+    if not blanks:
+        return ()
+    return (
+        f"taken for names of classes: {listed(blanks)}; where that means that there is no label, leave it empty",
+    )

@@ -159,7 +159,9 @@ def _chosen(pictures: Sequence[Any], size: Size | None, name: str) -> tuple[Pict
         except DataError as error:  # such pictures are counted when all are decoded
             problem = error
     if not sizes:
-        raise DataError(f"{name}: none of {len(pictures):,} pictures can be read; the last one: {problem}")
+        raise DataError(
+            f"{name}: none of {len(pictures):,} pictures to train on can be read; the last one: {problem}"
+        )
     seen = sizes.total()
     notes = []
     if 0 < grey < seen:

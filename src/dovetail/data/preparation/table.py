@@ -169,8 +169,14 @@ class Table(Preparation):
         """Return rows without names of columns as a DataFrame; anything else as it is."""
         rows: Any = raw.numpy(force=True) if isinstance(raw, Tensor) else raw
         if isinstance(rows, np.ndarray):
-            if rows.ndim != 2 or (rows.dtype.kind != "O" and self.level_names):  # numbers alone have no texts
+            if rows.ndim != 2:
                 return raw
+            if rows.dtype.kind != "O" and self.level_names:
+                raise DataError(
+                    f"an array of {rows.dtype} has no texts, and there are columns of texts: "
+                    f"{_listed(sorted(self.level_names))}; give raw rows as a DataFrame, or an array of dtype object "
+                    "(prepared samples of a data set are given as a split, data.test, not as its x)"
+                )
         elif not (
             isinstance(rows, list | tuple) and rows and all(isinstance(row, list | tuple) for row in rows)
         ):
