@@ -31,7 +31,7 @@ def made_up(unit: Unit) -> Finished:
 
 
 def test_units_are_all_networks() -> None:
-    check_units(NAME, paper=30, smoke=3)
+    check_units(NAME, paper=33, smoke=3)
     units = find_recipe(NAME).units("paper")
     assert {len(unit.settings["rewarded"][0]) for unit in units if unit.settings["net"] == "resnet18"} == {
         1, 2, 5, 10
@@ -39,16 +39,18 @@ def test_units_are_all_networks() -> None:
     for unit in units:
         assert len(unit.settings["seeds"]) == 1
         assert sorted(number for ids in unit.settings["rewarded"] for number in ids) == list(range(10))
-    assert {unit.settings["net"] for unit in units if unit.settings["slots"]} == {"resnet18:240", "vgg11:240"}
+    assert {unit.settings["net"] for unit in units if unit.settings["slots"]} == {
+        "resnet18:240", "vgg11:240", "vit:640,heads=40,groups=10"
+    }  # fmt: skip
 
 
 def test_any_part_can_be_shown() -> None:
     recipe = find_recipe(NAME)
     assert not recipe.tables("paper", [])
-    for units in (recipe.units("paper")[:1], recipe.units("paper")[:10], recipe.units("paper")):
+    for units in (recipe.units("paper")[:1], recipe.units("paper")[:11], recipe.units("paper")):
         (table,) = recipe.tables("paper", [made_up(unit) for unit in units])
         assert isinstance(table, Comparison)
-        assert len(table.wide()) == 7
+        assert len(table.wide()) == 8
     wide = table.wide().set_index("specialists")
     assert wide.loc["resnet18:240 in slots", "share of the sum"] == "0.9900"
     assert wide.loc["vgg11", "averaged logits"] == "0.5000 (0.0000)"

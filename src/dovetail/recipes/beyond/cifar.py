@@ -54,7 +54,7 @@ class Net:
     whole : str
         The spec of a generalist, and of specialists without slots.
     slots : str
-        The spec that is shared out among classes; empty where it is not.
+        The spec that is shared out among classes.
     sizes : sequence of int
         How many classes a specialist without slots is rewarded for.
     kind : str
@@ -63,8 +63,8 @@ class Net:
 
     title: str
     whole: str
-    slots: str = ""
-    sizes: Sequence[int] = ()
+    slots: str
+    sizes: Sequence[int]
     kind: str = "convolutional"
 
 
@@ -81,8 +81,8 @@ _SETUPS: dict[Scale, Setup] = {
         },
         nets=(
             Net("ResNet-18", "resnet18", "resnet18:240", (1, 2, 5)),
-            # No slots: its layer norms bring the units of all classes together.
-            Net("small ViT", "vit", sizes=(1,), kind="attention"),
+            # Each class has heads and layer norms of its own, and all together about as many weights as the whole one.
+            Net("small ViT", "vit", "vit:640,heads=40,groups=10", (1,), kind="attention"),
             Net("VGG-11", "vgg11", "vgg11:240", (1,)),
         ),
     ),
@@ -147,10 +147,9 @@ def _lines(scale: Scale) -> list[LineTable]:
     for net in setup.nets:
         generalists = _units(setup, net, net.whole, [list(range(_CLASSES))], slots=False)
         whole = [_units(setup, net, net.whole, _sets(size), slots=False) for size in net.sizes]
-        slots = [_units(setup, net, net.slots, _sets(1), slots=True)] if net.slots else []
+        slots = _units(setup, net, net.slots, _sets(1), slots=True)
         lines += [
-            Line({"net": net.title, **_labels(parts[0])}, [*generalists, *parts])
-            for parts in [*slots, *whole]
+            Line({"net": net.title, **_labels(parts[0])}, [*generalists, *parts]) for parts in [slots, *whole]
         ]
     return [LineTable("From scratch", lines, _columns, _NOTE, digits=4)]
 
