@@ -39,7 +39,7 @@ def run(settings: Settings, device: torch.device) -> Row:
     data = load_named(settings["data"])
     kept = cache_folder("from-scratch") / Unit("beyond/from-scratch", settings).key
 
-    def trained(rewarded: Sequence[Sequence[int]], seed: int) -> list[Specialist]:
+    def trained(rewarded: Sequence[Sequence[int]], seed: int) -> Sequence[Specialist]:
         with warnings.catch_warnings():
             warnings.simplefilter(
                 "ignore", TrainingWarning
