@@ -12,6 +12,7 @@ from torch.optim.lr_scheduler import CosineAnnealingLR, LRScheduler
 import dovetail as dt
 from dovetail.errors import ShapeError, SpecError
 from dovetail.nets import build_net
+from dovetail.nets.vit import LayerNorms
 from dovetail.population import AdamW, Population
 
 from ..population.helpers import DEVICES, distance, images, plain_loop
@@ -127,6 +128,72 @@ def test_it_learns_digits_and_its_parts_are_composed_by_their_logits(data: dt.Da
     assert whole.without(1) == dt.compose([team[0], team[2]], "logits")
 
 
+def test_groups_have_layer_norms_of_their_own() -> None:
+    torch.manual_seed(0)
+    norm, x = LayerNorms(12, 3), torch.randn(2, 5, 12)
+    norm.load_state_dict({"weight": torch.rand(12), "bias": torch.rand(12)})
+    shares = [
+        nn.functional.layer_norm(x[..., part], (4,), norm.weight[part], norm.bias[part])
+        for part in torch.arange(12).split(4)
+    ]
+    torch.testing.assert_close(norm(x), torch.cat(shares, -1))
+    assert str(norm).endswith("groups=3)")
+
+
+GROUPED = "vit:40,patch=4,depth=1,heads=20,groups=10"
+
+
+@pytest.mark.slow
+def test_in_slots_it_is_narrow_transformers_side_by_side(data: dt.Dataset) -> None:
+    team = dt.train_specialists(
+        data,
+        GROUPED,
+        [0, 1, (2, 3)],
+        slots=True,
+        epochs=1,
+        lr=3e-3,
+        temperature=1.0,
+        progress=False,
+        device="cpu",
+    )
+    x = data.test.x[:50]
+    with torch.no_grad():
+        wanted = sum(part.module()(x) for part in team)
+        torch.testing.assert_close(dt.compose(team).module()(x), wanted, atol=1e-5, rtol=1e-4)
+    assert dt.compose(team) - team[1] == team[0] + team[2]
+    tensors = team[1].state_dict()
+    narrow = build_net("vit:4,patch=4,depth=1,heads=2", (1, 8, 8), 10).eval()
+    own = slice(4, 8)
+    state = {}
+    for name, like in narrow.state_dict().items():
+        wide = tensors[name]
+        if name.startswith("output"):
+            state[name] = wide[:, own] if wide.dim() > 1 else wide
+        elif name == "positions.table":
+            state[name] = wide[:, own]
+        elif "dense1" in name:
+            state[name] = wide[16:32] if wide.dim() == 1 else wide[16:32, own]
+        elif "dense2.weight" in name:
+            state[name] = wide[own, 16:32]
+        elif wide.dim() == 2:
+            state[name] = wide[own, own]
+        else:
+            state[name] = wide[own]
+        assert state[name].shape == like.shape
+    narrow.load_state_dict(state)
+    with torch.no_grad():
+        torch.testing.assert_close(narrow(x), team[1].module()(x), atol=1e-5, rtol=1e-4)
+
+
+@pytest.mark.slow
+def test_narrow_transformers_in_slots_learn_digits(data: dt.Dataset) -> None:
+    team = dt.train_specialists(
+        data, "vit:160,patch=2,depth=2,heads=20,groups=10", slots=True, optimizer="adamw", lr=3e-3, warmup=0.1,
+        schedule="cosine", epochs=15, patience=None, temperature=1.0, device="cpu", progress=False,
+    )  # fmt: skip
+    assert dt.compose(team).evaluate(data.test).rewarded_accuracy > 0.7
+
+
 def test_what_stands_in_the_way_of_slots_is_named(data: dt.Dataset) -> None:
     with pytest.raises(
         SpecError, match=r"^vit:20,depth=1 cannot be shared out in slots: .*layer_norm in module"
@@ -145,6 +212,8 @@ def test_images_of_cifars_shape() -> None:
 def test_what_cannot_be_built_is_said() -> None:
     with pytest.raises(SpecError, match="vit:10 does not divide into 4 heads"):
         dt.net_builder("vit:10", (1, 8, 8), 2)
+    with pytest.raises(SpecError, match="vit has 4 heads, which do not divide into 3 groups"):
+        dt.net_builder("vit:12,groups=3", (1, 8, 8), 2)
     with pytest.raises(ShapeError, match="patches of 4 x 4 pixels, and 8 x 6 does not divide so"):
         dt.net_builder("vit", (1, 8, 6), 2)
     with pytest.raises(SpecError, match="'depth' of vit must be a whole number"):

@@ -61,7 +61,47 @@ NETWORKS: dict[str, Callable[[], nn.Module]] = {
         h=nn.Linear(36, 6), a=nn.Linear(6, 5), b=nn.Linear(6, 5),
     ),
     "a scale of one's own": lambda: Scaled(),
+    "heads of attention": lambda: Attends(),
+    "heads of attention, fused": lambda: Attends(fused=True),
+    "layer norms of shares, and a softmax over places": lambda: Net(
+        lambda n, x: n.last(
+            (nn.functional.layer_norm(n.first(x).unflatten(1, (6, 2)), (2, 6, 6)).flatten(1, 2).flatten(2).softmax(2))
+            .mul(n.first(x).flatten(2)).sum(2)
+        ),
+        first=conv(1, 12), last=nn.Linear(12, 5),
+    ),
+    "a transformer of ours with groups": lambda: build_net("vit:24,patch=3,depth=2,heads=12,groups=6", (1, 6, 6), 5),
 }  # fmt: skip
+
+
+def attended(query: Tensor, key: Tensor, value: Tensor, heads: int) -> Tensor:
+    """Return what attention with heads side by side gives."""
+    q, k, v = (some.unflatten(2, (heads, -1)).transpose(1, 2) for some in (query, key, value))
+    taken: Tensor = (q @ k.transpose(2, 3) / 2).softmax(-1) @ v
+    return taken.transpose(1, 2).flatten(2)
+
+
+class Attends(nn.Module):
+    """Tokens, each a row of the image, that attend: queries, keys and values of one layer, and six heads."""
+
+    def __init__(self, fused: bool = False) -> None:
+        super().__init__()
+        self.tokens, self.norm, self.packed = nn.Linear(6, 12), nn.GroupNorm(6, 12), nn.Linear(12, 36)
+        self.bias = nn.Parameter(torch.rand(6, 1, 6))
+        self.together, self.last = nn.Linear(12, 12), nn.Linear(12, 5)
+        self.fused = fused
+
+    def forward(self, x: Tensor) -> Tensor:
+        h = self.tokens(x[:, 0])
+        q, k, v = (
+            self.packed(self.norm(h.flatten(0, 1)).view_as(h)).unflatten(2, (3, 6, 2)).permute(2, 0, 3, 1, 4)
+        )
+        if self.fused:
+            taken = nn.functional.scaled_dot_product_attention(q, k, v)
+        else:
+            taken = (q @ k.transpose(2, 3) + self.bias).softmax(-1) @ v
+        logits: Tensor = self.last((h + self.together(taken.transpose(1, 2).flatten(2))).relu().mean(1))
+        return logits
 
 
 class Scaled(nn.Module):
@@ -98,7 +138,9 @@ def test_networks_in_slots_add_up(name: str, owners: int) -> None:
         torch.testing.assert_close(functional_call(network, added, (x,)), sum(outputs))  # type: ignore[arg-type]
         assert not torch.allclose(outputs[0], outputs[1])
     hidden = [
-        key for key in masks[0] if masks[0][key].dim() and not key.startswith(("head", "last", "a.", "b."))
+        key
+        for key in masks[0]
+        if masks[0][key].dim() and not key.startswith(("head", "last", "output", "a.", "b."))
     ]
     shared = [key for key in hidden if bool((masks[0][key] & masks[1][key]).any())]
     assert set(shared) <= {"6.bias", "5.bias"}, "outputs' biases alone may be everybody's"
@@ -148,6 +190,19 @@ class Own(nn.Module):
                 h = self.mix(h[:, None], h[:, None], h[:, None])[0][:, 0]
             case "fused attention":
                 h = nn.functional.scaled_dot_product_attention(h[:, None], h[:, None], h[:, None])[:, 0]
+            case "heads of several owners":
+                h = attended(h[:, None], h[:, None], h[:, None], 3)[:, 0]
+            case "values of other owners":
+                h = attended(h[:, None], h[:, None], h[:, None].flip(2), 2)[:, 0]
+            case "values of other owners, fused":
+                q, v = (some[:, None].unflatten(2, (2, 3)).transpose(1, 2) for some in (h, h.flip(1)))
+                h = nn.functional.scaled_dot_product_attention(q, q, v).flatten(1)
+            case "scores of all heads":
+                q = h.unflatten(1, (2, 1, 3))
+                h = (h.unflatten(1, (2, 3)) * (q @ q.transpose(2, 3)).mean(1)).flatten(1)
+            case "softmax over heads":
+                q = h.unflatten(1, (2, 1, 3))
+                h = ((q @ q.transpose(2, 3)).softmax(1) @ q).flatten(1)
             case "recurrent":
                 h = self.steps(h[:, None])[0][:, 0]
             case "mixed places":
@@ -169,8 +224,13 @@ class Own(nn.Module):
         ("one number", "prelu.*belongs to units of several owners"),
         ("maximum", "torch.Tensor.amax.*brings units of all owners together"),
         ("inputs", "adds its units to the network's inputs"),
-        ("attention", "matmul in module 'mix' .MultiheadAttention..*brings units of all owners together"),
-        ("fused attention", "scaled_dot_product_attention.*brings units of all owners together"),
+        ("attention", "layer 'mix.query' .*a piece of a parameter, in module 'mix' .MultiheadAttention"),
+        ("fused attention", "scaled_dot_product_attention.*its heads bring units of all owners together"),
+        ("heads of several owners", "matmul.*its heads bring units of all owners together"),
+        ("values of other owners", "matmul.*its heads bring units of all owners together"),
+        ("values of other owners, fused", "scaled_dot_product.*its heads bring units of all owners together"),
+        ("scores of all heads", "torch.Tensor.mean.*brings units of all owners together"),
+        ("softmax over heads", "softmax.*brings units of all owners together"),
         ("recurrent", "lstm in module 'steps'.*only dense layers and convolutions can be shared out"),
         ("mixed places", "linear in module 'places'.*its weights are those of all units"),
         ("weights", "computes its weights"),
@@ -189,7 +249,7 @@ def test_a_layer_with_too_few_units_is_named() -> None:
 
 
 def test_what_no_rule_notices_is_noticed_by_trying(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dovetail.prune.network_slots._OVER_UNITS", set())
+    monkeypatch.setattr("dovetail.prune.network_slots._NORMS", set())
     with pytest.raises(DovetailError, match=r"do not add up.*tried with random weights"):
         NetworkSlots(Own("layer norm").eval(), torch.zeros(1, 36), 2)
 

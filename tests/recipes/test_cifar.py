@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from statistics import fmean
+from typing import Any
 
 import pytest
 import torch
@@ -29,26 +31,87 @@ def made_up(unit: Unit) -> Finished:
 
 
 def test_units_are_all_networks() -> None:
-    check_units(NAME, paper=10, smoke=3)
+    check_units(NAME, paper=33, smoke=3)
     units = find_recipe(NAME).units("paper")
     assert {len(unit.settings["rewarded"][0]) for unit in units if unit.settings["net"] == "resnet18"} == {
         1, 2, 5, 10
     }  # fmt: skip
     for unit in units:
+        assert len(unit.settings["seeds"]) == 1
         assert sorted(number for ids in unit.settings["rewarded"] for number in ids) == list(range(10))
-    assert {unit.settings["net"] for unit in units if unit.settings["slots"]} == {"resnet18:240", "vgg11:240"}
+    assert {unit.settings["net"] for unit in units if unit.settings["slots"]} == {
+        "resnet18:240", "vgg11:240", "vit:640,heads=40,groups=10"
+    }  # fmt: skip
 
 
 def test_any_part_can_be_shown() -> None:
     recipe = find_recipe(NAME)
     assert not recipe.tables("paper", [])
-    for units in (recipe.units("paper")[:1], recipe.units("paper")):
+    for units in (recipe.units("paper")[:1], recipe.units("paper")[:11], recipe.units("paper")):
         (table,) = recipe.tables("paper", [made_up(unit) for unit in units])
         assert isinstance(table, Comparison)
-        assert len(table.wide()) == 7
+        assert len(table.wide()) == 8
     wide = table.wide().set_index("specialists")
     assert wide.loc["resnet18:240 in slots", "share of the sum"] == "0.9900"
     assert wide.loc["vgg11", "averaged logits"] == "0.5000 (0.0000)"
+
+
+def test_the_first_seed_is_done_before_the_others() -> None:
+    units = find_recipe(NAME).units("paper")
+    seeds = [unit.settings["seeds"][0] for unit in units]
+    assert seeds == sorted(seeds)
+    assert [len(unit.settings["rewarded"]) for unit in units if not unit.settings["slots"]][:10] == [
+        1, 1, 1, 2, 5, 10, 10, 10, 1, 1
+    ]  # fmt: skip
+
+
+def test_a_share_is_of_the_same_seeds() -> None:
+    recipe = find_recipe(NAME)
+    units = [unit for unit in recipe.units("paper") if unit.settings["net"].startswith("resnet18")]
+    generalists = [unit for unit in units if len(unit.settings["rewarded"]) == 1]
+    slots = next(unit for unit in units if unit.settings["slots"])
+    rows = [made_up(unit) for unit in (*generalists, slots)]
+    for one in rows[1:3]:
+        one.row["merged"]["sum"] = {"accuracy": [0.1], "left_out": [None]}
+    (table,) = recipe.tables("paper", rows)
+    assert isinstance(table, Comparison)
+    wide = table.wide().set_index("specialists")
+    assert wide.loc["resnet18:240 in slots", "share of the sum"] == "0.9900"
+
+
+def test_what_was_stopped_goes_on_with_the_next_network(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DOVETAIL_CACHE", str(tmp_path))
+    unit = find_recipe(NAME).units("smoke")[-1]
+    settings = {**unit.settings, "training": {**unit.settings["training"], "epochs": 1}}
+    trained: list[object] = []
+    train = dt.train_specialists
+
+    def stopping(data: dt.Dataset, net: str, rewarded: Any, **options: Any) -> Any:
+        trained.append(rewarded)
+        if len(trained) == 2:
+            raise KeyboardInterrupt
+        return train(data, net, rewarded, **options)
+
+    whole = find_work(unit.work).run(settings, torch.device("cpu"))
+    assert not list((tmp_path / "from-scratch").iterdir())
+    monkeypatch.setattr("dovetail.recipes.beyond.from_scratch.train_specialists", stopping)
+    with pytest.raises(KeyboardInterrupt):
+        find_work(unit.work).run(settings, torch.device("cpu"))
+    (kept,) = (tmp_path / "from-scratch").iterdir()
+    (first,) = kept.glob("*.safetensors")
+    made = first.stat().st_mtime_ns
+    seen: list[int] = []
+
+    def noting(*given: Any, **options: Any) -> Any:
+        seen.append(first.stat().st_mtime_ns)
+        return train(*given, **options)
+
+    monkeypatch.setattr("dovetail.recipes.beyond.from_scratch.train_specialists", noting)
+    assert find_work(unit.work).run(settings, torch.device("cpu")) == whole
+    assert seen == [made, made]
+    assert not kept.exists()
 
 
 @pytest.mark.slow

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from types import MethodType
 from typing import ClassVar
 
 import numpy as np
@@ -81,7 +84,7 @@ def test_they_are_computed_once(model: Counted, data: Dataset) -> None:
     seen = Counted.seen
     assert seen == 1797
     again = dt.trunk(model).features(data, progress=False)
-    assert Counted.seen == seen
+    assert Counted.seen - seen == compute._TRIED  # whether it still gives what is kept
     assert again.fingerprint == first.fingerprint
     assert again.preparation == first.preparation
 
@@ -120,21 +123,139 @@ def test_code_that_changed_is_noticed(model: Counted, data: Dataset, monkeypatch
     assert Counted.seen == 1797
 
 
-@pytest.mark.parametrize("rows", [1, 200, 1200])
-def test_what_was_stopped_goes_on(model: Counted, data: Dataset, cache: Path, rows: int) -> None:
+class Activated(nn.Module):
+    """A network that is set up by what it holds, and not by weights."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.body = nn.Linear(64, 7)
+        self.head = nn.Linear(7, 10)
+        self.activation: Callable[..., Tensor] = torch.relu
+        self.by = torch.ones(1)  # no buffer
+        self.more = {"shifts": [0.0, 1.0]}
+        self.sizes = np.ones(2)
+
+    def forward(self, x: Tensor) -> Tensor:
+        hidden = self.activation(self.body(x.flatten(1))) * self.by + self.more["shifts"][0]
+        logits: Tensor = self.head(hidden * float(self.sizes[0]))
+        return logits
+
+
+def _twice(self: Activated, x: Tensor) -> Tensor:
+    logits: Tensor = self.head(self.body(x.flatten(1)).relu() * 2)
+    return logits
+
+
+def _with(model: Activated, **settings: object) -> Activated:
+    for name, value in settings.items():
+        setattr(model, name, value)
+    return model
+
+
+def _hooked(model: Activated) -> Activated:
+    model.body.register_forward_hook(lambda module, given, output: output.abs())
+    return model
+
+
+SETTINGS: dict[str, Callable[[Activated], Activated]] = {
+    "a function": lambda model: _with(model, activation=torch.tanh),
+    "a partial": lambda model: _with(model, activation=partial(nn.functional.leaky_relu, negative_slope=0.5)),
+    "a tensor": lambda model: _with(model, by=torch.ones(1) * 2),
+    "an array": lambda model: _with(model, sizes=np.zeros(2)),
+    "a list in a dictionary": lambda model: _with(model, more={"shifts": [1.0, 1.0]}),
+    "a hook": _hooked,
+    "its own forward": lambda model: _with(model, forward=MethodType(_twice, model)),
+    # What no hash of the network sees; the first samples do.
+    "what a closure holds": lambda model: _with(model, activation=_times(3.0)),
+    "an object": lambda model: _with(model, activation=_Times(3.0)),
+}
+
+
+def _times(factor: float) -> Callable[[Tensor], Tensor]:
+    return lambda hidden: hidden.relu() * factor
+
+
+class _Times:
+    def __init__(self, factor: float) -> None:
+        self.factor = factor
+
+    def __call__(self, hidden: Tensor) -> Tensor:
+        return hidden.relu() * self.factor
+
+
+@pytest.mark.parametrize("what", SETTINGS)
+def test_features_of_the_same_weights_set_up_otherwise_are_not_taken(what: str, data: Dataset) -> None:
+    torch.manual_seed(0)
+    model = Activated()
+    if what in ("what a closure holds", "an object"):
+        model.activation = _times(1.0) if what == "what a closure holds" else _Times(1.0)
+    before = dt.trunk(model).features(data, scale=False, progress=False)
+    trunk = dt.trunk(SETTINGS[what](model))
+    after = trunk.features(data, scale=False, progress=False)
+    with torch.no_grad():
+        torch.testing.assert_close(after.test.x, trunk(data.test.x))
+    assert not torch.equal(before.test.x, after.test.x)
+
+
+class Inherits(Activated):
+    """A network whose code is that of another class."""
+
+
+def test_code_of_classes_that_are_inherited_from_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = dt.trunk(Inherits()).code_hash
+    source = inspect.getsource
+    monkeypatch.setattr("inspect.getsource", lambda kind: "other" if kind is Activated else source(kind))
+    assert dt.trunk(Inherits()).code_hash != before
+
+
+def test_a_folder_of_what_a_trunk_does_not_give_any_more_is_refused(data: Dataset, tmp_path: Path) -> None:
+    model = Activated()
+    model.activation = _Times(1.0)
+    dt.trunk(model).features(data, folder=tmp_path / "f", progress=False)
+    model.activation = _Times(3.0)
+    with pytest.raises(DovetailError, match="code that it runs has changed"):
+        dt.trunk(model).features(data, folder=tmp_path / "f", progress=False)
+
+
+def test_what_was_begun_with_other_code_is_not_gone_on_with(data: Dataset) -> None:
+    class Broken(_Times):
+        batches = 0
+
+        def __call__(self, hidden: Tensor) -> Tensor:
+            Broken.batches += 1
+            if Broken.batches == 3:
+                raise KeyboardInterrupt
+            return super().__call__(hidden)
+
+    model = Activated()
+    model.activation = Broken(1.0)
+    with pytest.raises(KeyboardInterrupt):
+        dt.trunk(model).features(data, scale=False, batch_size=50, progress=False)
+    model.activation = _Times(3.0)
     trunk = dt.trunk(model)
+    found = trunk.features(data, scale=False, progress=False)
+    with torch.no_grad():
+        torch.testing.assert_close(found.train.x, trunk(data.train.x))
+
+
+@pytest.mark.parametrize("rows", [1, 200, 1200])
+def test_what_was_stopped_goes_on(
+    model: Counted, data: Dataset, cache: Path, monkeypatch: pytest.MonkeyPatch, rows: int
+) -> None:
+    plain = Counted.forward
 
     class StopError(Exception):
         pass
 
-    def forward(x: Tensor) -> Tensor:
+    def forward(self: Counted, x: Tensor) -> Tensor:
         if Counted.seen >= rows:
             raise StopError
-        return Counted.forward(trunk.network, x)  # type: ignore[arg-type]
+        return plain(self, x)
 
-    trunk.network.forward = forward
-    with pytest.raises(StopError):
-        trunk.features(data, batch_size=50, progress=False)
+    with monkeypatch.context() as patched:
+        patched.setattr(Counted, "forward", forward)
+        with pytest.raises(StopError):
+            dt.trunk(model).features(data, batch_size=50, progress=False)
     (begun,) = (cache / "features").glob(".*.part")
     part = next(
         iter(sorted(begun.glob("*.x.npy"), key=lambda path: path.stat().st_mtime, reverse=True)), None

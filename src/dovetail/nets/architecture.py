@@ -32,6 +32,8 @@ class Architecture:
         How many sizes there may be; None for any number.
     shapes_tell
         Whether the shapes of its tensors tell which layer reads which; else one has to follow what it computes.
+    shared
+        Options that count what all slots together have; in each it is a share, as of the sizes.
     default_init
         The initialisation when the spec names none.
     """
@@ -43,6 +45,7 @@ class Architecture:
     default_sizes: tuple[int, ...] = ()
     most_sizes: int | None = None
     shapes_tell: bool = True
+    shared: tuple[str, ...] = ()
     default_init: str = "default"
 
     @property

@@ -63,12 +63,15 @@ def net_builder(spec: str | NetSpec, input_shape: Sequence[int], outputs: int) -
     ``vgg11``         channels of the first stage: 64          batch_norm=true, output_bias=true, init
     ``resnet18``      channels of the first stage: 64          batch_norm=true, output_bias=true, init
     ``resnet-stage``  channels: 512                            batch_norm=true, output_bias=true, init
-    ``vit``           width of the tokens: 192                 patch=4, depth=6, heads=4, dropout=0,
-                                                               output_bias=true, init
+    ``vit``           width of the tokens: 192                 patch=4, depth=6, heads=4, groups=1,
+                                                               dropout=0, output_bias=true, init
     ================  =======================================  ================================================
 
     The width of a VGG or ResNet is that of its first stage; later layers have twice, four and eight times as many
     channels. ``resnet-stage`` is the last stage of a ResNet-18 with what follows it, for feature maps as inputs.
+
+    ``groups`` of heads have layer norms of their own, each over its share of the width: ``vit:640,heads=40,groups=10``
+    can be shared out among ten classes.
 
     Defaults are the papers'; so an ``mlp`` drops half of its hidden units in training and has no output bias
     unless told otherwise. Flags are false where no default is given. ``init`` is default (PyTorch's),

@@ -1,7 +1,9 @@
 """A small vision transformer: patches as tokens, blocks of attention and dense layers on a residual stream.
 
 The form is the plain one: layer norm in front of each half of a block, learned positions, four times the width in the
-dense half, and the mean over all tokens at the end in place of a token for the class.
+dense half, and the mean over all tokens at the end in place of a token for the class. With ``groups`` each group of
+heads has layer norms of its own, so that slots, one or several groups each, do not feel one another: ten groups of four
+heads are ten narrow transformers side by side.
 """
 
 from __future__ import annotations
@@ -44,15 +46,37 @@ class Attention(nn.Module):
         return taken
 
 
+class LayerNorms(nn.LayerNorm):
+    """Layer norms side by side, each over its own share of the width."""
+
+    def __init__(self, width: int, groups: int) -> None:
+        super().__init__(width)
+        self.groups = groups
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Return tokens with each share brought to mean 0 and variance 1, then scaled and shifted."""
+        shares = x.unflatten(-1, (self.groups, -1))
+        even = nn.functional.layer_norm(shares, shares.shape[-1:], eps=self.eps).flatten(-2)
+        return even * self.weight + self.bias
+
+    def extra_repr(self) -> str:
+        """Return what is printed of it."""
+        return f"{super().extra_repr()}, groups={self.groups}"
+
+
+def _norm(width: int, groups: int) -> nn.LayerNorm:
+    return nn.LayerNorm(width) if groups == 1 else LayerNorms(width, groups)
+
+
 class Block(nn.Module):
     """Attention, then two dense layers; each reads the normalised stream and is added to it."""
 
-    def __init__(self, width: int, heads: int, dropout: float) -> None:
+    def __init__(self, width: int, heads: int, dropout: float, groups: int) -> None:
         super().__init__()
         hidden = _DENSE_WIDTHS * width
-        attend: Layers = [("norm", nn.LayerNorm(width)), ("attention", Attention(width, heads))]
+        attend: Layers = [("norm", _norm(width, groups)), ("attention", Attention(width, heads))]
         dense: Layers = [
-            ("norm", nn.LayerNorm(width)),
+            ("norm", _norm(width, groups)),
             ("dense1", nn.Linear(width, hidden)),
             ("gelu", nn.GELU()),
             ("dense2", nn.Linear(hidden, width)),
@@ -98,6 +122,7 @@ def _build(
     patch: int,
     depth: int,
     heads: int,
+    groups: int,
     dropout: float,
     output_bias: bool,
 ) -> nn.Module:
@@ -105,6 +130,8 @@ def _build(
     (width,) = sizes
     if width % heads:
         raise SpecError(f"vit:{width} does not divide into {heads} heads; say heads=, or another width")
+    if heads % groups:
+        raise SpecError(f"vit has {heads} heads, which do not divide into {groups} groups; say heads=")
     if any(side % patch for side in sides):
         raise ShapeError(
             f"vit cuts images into patches of {patch} x {patch} pixels, and {sides[0]} x {sides[1]} does not divide "
@@ -112,8 +139,8 @@ def _build(
         )
     tokens = math.prod(side // patch for side in sides)
     layers: Layers = [("patches", Patches(channels, width, patch)), ("positions", Positions(tokens, width))]
-    layers += [(f"block{number}", Block(width, heads, dropout)) for number in range(1, depth + 1)]
-    layers += [("norm", nn.LayerNorm(width)), ("mean", TokenMean())]
+    layers += [(f"block{number}", Block(width, heads, dropout, groups)) for number in range(1, depth + 1)]
+    layers += [("norm", _norm(width, groups)), ("mean", TokenMean())]
     return sequential([*layers, ("output", nn.Linear(width, outputs, bias=output_bias))])
 
 
@@ -124,6 +151,7 @@ VIT = Architecture(
         Option("patch", 4, whole(1, 1024)),
         Option("depth", 6, whole(1, _DEEPEST)),
         Option("heads", 4, whole(1, 1024)),
+        Option("groups", 1, whole(1, 1024)),
         Option("dropout", 0.0, share(zero=True)),
         Option("output_bias", True, FLAG),
     ),
@@ -131,4 +159,5 @@ VIT = Architecture(
     default_sizes=(_WIDTH,),
     most_sizes=1,
     shapes_tell=False,
+    shared=("heads", "groups"),
 )

@@ -18,23 +18,24 @@ from ..graph.follow import Follower
 from ..graph.rules import apply
 from ..graph.rules.embeddings import EMBEDDING_RULES
 from ..graph.rules.recurrent import RECURRENT_RULES
-from ..graph.trace import Call, evaluating, record, title
+from ..graph.trace import Call, Value, evaluating, record, title
 
 _FREE, _NOBODY = -1, -2
 """Owners of the network's inputs and constants, which all may read; and of what is not known yet."""
 
-_OVER_UNITS = {
-    "layer_norm",
-    "rms_norm",
-    "softmax",
-    "softmin",
-    "log_softmax",
-    "normalize",
-    "local_response_norm",
-}
-"""Operations that bring units together without weights, so that every owner's would feel those of all others."""
+_OVER_UNITS = {"softmax": -1, "softmin": -1, "log_softmax": -1, "normalize": 1, "local_response_norm": 1}
+"""Operations that bring entries together without weights, and along which dimension if none is said: units of several
+owners among them would feel one another."""
+_NORMS = {"layer_norm", "rms_norm"}
+"""Those that do it over the last dimensions."""
 _BY_CHANNEL = {"batch_norm", "instance_norm", "group_norm", "prelu"}
 """Operations whose tensors have an entry for each channel."""
+
+_ON_SCORES = {
+    "softmax", "dropout", "mul", "div", "truediv", "add", "sub", "masked_fill", "float", "to", "type_as", "contiguous",
+    "clone",
+}  # fmt: skip
+"""What may be done to the scores of attention, each by itself or those of one query together."""
 
 _TOLERANCE = 1e-4
 
@@ -73,6 +74,8 @@ class NetworkSlots:
         self._owners = owners
         self._tensors = {name: tensor.detach() for name, tensor in network.state_dict().items()}
         self._owned: dict[str, tuple[Tensor, Tensor | None]] = {}
+        self._scores: set[int] = set()
+        self._of_scores: dict[int, Tensor] = {}
         try:
             trace = record(network, example)
             self._names = trace.weight_names
@@ -138,11 +141,17 @@ class NetworkSlots:
 
     def _check_call(self, call: Call, follower: Follower, layers: int) -> None:
         """Refuse what passes units on or mixes them without weights that could be shared out."""
-        if call.name == "scaled_dot_product_attention" or any(map(follower.is_mixture, call.results)):
-            raise self._stands_in_the_way(call, "it brings units of all owners together")
+        attends = _attends(call)
+        if any(map(follower.is_mixture, call.results)):
+            # Scores of attention are known by what made them; whose they are is looked at when owners are known.
+            scores = {value.index for value in call.operands if follower.is_mixture(value)}
+            kept = call.name in _ON_SCORES and call.results[0].shape == call.operands[0].shape
+            if not scores <= self._scores or not (kept if scores else attends):
+                raise self._stands_in_the_way(call, "it brings units of all owners together")
+            self._scores.update(value.index for value in call.results)
         if call.name in {**EMBEDDING_RULES, **RECURRENT_RULES}:
             raise self._stands_in_the_way(call, "only dense layers and convolutions can be shared out")
-        if call.name in {"linear", "matmul"} and not layers:
+        if call.name in {"linear", "matmul"} and not layers and not attends:
             raise self._stands_in_the_way(call, "its weights are those of all units")
 
     def _owners_of_units(self) -> Tensor:
@@ -167,15 +176,35 @@ class NetworkSlots:
                 raise SpecError(
                     f"layer {layer.name!r} adds its units to the network's inputs, which are everybody's"
                 )
-            if len(own) < self._owners:
-                raise ShapeError(
-                    f"in slots each of the {self._owners} owners has units of its own in every hidden layer, but layer "
-                    f"{layer.name!r} has only {len(own)}; make it wider, or leave slots out"
-                )
-            share = ((torch.arange(len(own)) + 1) * self._owners - 1) // len(own)
-            owner[own] = torch.where(owner[own] == _NOBODY, share, owner[own])
+            for some in self._shared_apart(own):
+                if len(some) < self._owners:
+                    raise ShapeError(
+                        f"in slots each of the {self._owners} owners has units of its own in every hidden layer, but "
+                        f"layer {layer.name!r} has only {len(some)}; make it wider, or leave slots out"
+                    )
+                share = ((torch.arange(len(some)) + 1) * self._owners - 1) // len(some)
+                owner[some] = torch.where(owner[some] == _NOBODY, share, owner[some])
         owner[list(free)] = _FREE
         return owner[torch.from_numpy(every)]
+
+    def _shared_apart(self, own: Tensor) -> list[Tensor]:
+        """Return the units of a layer by what they do in attention: a layer of queries, keys and values is three.
+
+        A query and the key that it is multiplied with are one unit, and come once.
+        """
+        once = torch.tensor(list(dict.fromkeys(own.tolist())), dtype=own.dtype)
+        find = self._follower.units.find
+        values = [torch.from_numpy(find(head.values)) for head in self._follower.heads if len(head.values)]
+        passed_on = (
+            torch.isin(once, torch.cat(values)) if values else torch.zeros(len(once), dtype=torch.bool)
+        )
+        return [some for some in (once[~passed_on], once[passed_on]) if len(some)]
+
+    def _of_value(self, value: Value) -> Tensor:
+        """Return the owner of each entry of a value; of scores, whose units decided them."""
+        if value.index in self._of_scores:
+            return self._of_scores[value.index].expand(value.shape)
+        return self._of(self._follower.found(self._follower.carried(value).units))
 
     def _of(self, units: Tensor) -> Tensor:
         """Return the owner of each of some units; constants are everybody's."""
@@ -192,12 +221,11 @@ class NetworkSlots:
             return
         by_channel = call.name in _BY_CHANNEL and all(tensor.numel() > 1 for tensor in tensors)
         value = call.operands[0] if by_channel else call.results[0]
-        units = self._follower.found(self._follower.carried(value).units)
+        owners = self._of_value(value)
         for tensor in tensors:
-            if by_channel:
-                labels = self._of(units.transpose(0, 1).flatten(1)[:, 0])
-            else:
-                labels = self._along(call, tensor, self._of(units))
+            labels = (
+                owners.transpose(0, 1).flatten(1)[:, 0] if by_channel else self._along(call, tensor, owners)
+            )
             self._note(tensor, labels, None, call)
 
     def _own_layer(self, call: Call, number: int) -> None:
@@ -207,8 +235,8 @@ class NetworkSlots:
         columns = self._of(torch.from_numpy(self._follower.units.find(layer.inputs)))
         if not self._name(weight) or weight.shape[:2] != (len(rows), len(columns) // layer.groups):
             raise SpecError(
-                f"layer {layer.name!r} computes its weights {call.place}; only weights that are parameters as they are "
-                "can be shared out"
+                f"layer {layer.name!r} computes its weights, or takes a piece of a parameter, {call.place}; only whole "
+                "parameters can be shared out"
             )
         if layer.groups > 1:  # each output reads the inputs of its own group
             group = torch.arange(len(rows)) * layer.groups // len(rows)
@@ -246,17 +274,40 @@ class NetworkSlots:
 
     def _check_apart(self, call: Call) -> None:
         """Refuse operations that bring units of several owners together."""
-        if call.name not in _OVER_UNITS and call.name != "group_norm":
+        if _attends(call) or any(value.index in self._scores for value in call.operands):
+            self._check_heads(call)
+        if not call.operands or call.name not in {*_OVER_UNITS, *_NORMS, "group_norm"}:
             return
-        value = call.operands[0]
-        owners = self._of(self._follower.found(self._follower.carried(value).units))
+        owners = self._of_value(call.operands[0])
         if call.name == "group_norm":
-            groups = call.argument(1, "num_groups")
-            together = owners.transpose(0, 1).reshape(groups, -1)
+            together = owners.transpose(0, 1).reshape(call.argument(1, "num_groups"), -1)
+        elif call.name in _NORMS:
+            together = owners.flatten(owners.dim() - len(call.argument(1, "normalized_shape")))
         else:
-            together = owners.reshape(1, -1)
-        if bool((together != together[:, :1]).any()):
+            dim = call.argument(1, "dim")
+            together = owners.movedim(_OVER_UNITS[call.name] if not isinstance(dim, int) else dim, -1)
+        if bool((together != together[..., :1]).any()):
             raise self._stands_in_the_way(call, "it brings units of all owners together")
+
+    def _check_heads(self, call: Call) -> None:
+        """Refuse attention of which a head has units of several owners: all of them would say where it looks."""
+        owners = []
+        for value in call.operands:
+            of_head = self._of_value(value)
+            if value.index not in self._scores:
+                of_head = of_head[..., :1, :1].expand_as(of_head)
+                if not torch.equal(of_head, self._of_value(value)):
+                    raise self._stands_in_the_way(call, "its heads bring units of all owners together")
+            owners.append(of_head[..., :1, :1])
+        try:
+            owners = list(torch.broadcast_tensors(*owners))
+        except RuntimeError:  # several queries for one key
+            owners = [torch.tensor([0, 1])[:, None], torch.tensor([1, 0])[:, None]]
+        if any(not torch.equal(owners[0], other) for other in owners[1:]):
+            raise self._stands_in_the_way(call, "its heads bring units of all owners together")
+        self._of_scores.update(
+            {value.index: owners[0] for value in call.results if value.index in self._scores}
+        )
 
     def _stands_in_the_way(self, call: Call, why: str) -> SpecError:
         return SpecError(f"{title(call.function)} {call.place}: {why}")
@@ -273,18 +324,28 @@ class NetworkSlots:
             for name, tensor in self._tensors.items()
         }
         given = torch.rand(2, *example.shape[1:], generator=generator)
-        halves = (range(self._owners // 2), range(self._owners // 2, self._owners))
-        parts = [_only(state, self.masks(list(half))) for half in halves]
-        with torch.no_grad(), evaluating(network):
-            first, second = (functional_call(network, part, (given,)) for part in parts)
-            both = functional_call(network, _added(parts), (given,))
-        scale = max(1.0, float(both.abs().max()))
-        if not float((first + second - both).abs().max()) <= _TOLERANCE * scale:
-            raise SpecError(
-                f"{self._name_of_network} cannot be shared out in slots: networks in two halves of it do not add up "
-                "to the sum of what they give (tried with random weights), so something in it brings their units "
-                "together; leave slots out, and put its specialists together with the method 'logits'"
-            )
+        for bit in range((self._owners - 1).bit_length()):  # any two owners are apart in one of them
+            parts = [
+                _only(state, self.masks([owner for owner in range(self._owners) if owner >> bit & 1 == side]))
+                for side in (0, 1)
+            ]
+            with torch.no_grad(), evaluating(network):
+                first, second = (functional_call(network, part, (given,)) for part in parts)
+                both = functional_call(network, _added(parts), (given,))
+            scale = max(1.0, float(both.abs().max()))
+            if not float((first + second - both).abs().max()) <= _TOLERANCE * scale:
+                raise SpecError(
+                    f"{self._name_of_network} cannot be shared out in slots: networks in two halves of it do not add "
+                    "up to the sum of what they give (tried with random weights), so something in it brings their "
+                    "units together; leave slots out, and put its specialists together with the method 'logits'"
+                )
+
+
+def _attends(call: Call) -> bool:
+    """Whether a call multiplies two tensors that both depend on the input, as attention does."""
+    if call.name == "scaled_dot_product_attention":
+        return True
+    return call.name == "matmul" and len(call.operands) == 2
 
 
 def _only(state: Mapping[str, Tensor], masks: Mapping[str, Tensor]) -> dict[str, Tensor]:

@@ -222,7 +222,11 @@ def slot_net(net: Net, owned: int, classes: int) -> NetSpec | None:
         or any(size < classes for size in net.sizes)
     ):
         return None
-    return NetSpec(net.name, tuple(-(-size // classes) * owned for size in net.sizes), net.options)
+    counts = {name: int(net[name]) for name in ARCHITECTURES[net.name].shared}
+    if any(count % classes for count in counts.values()):
+        return None
+    options = {**dict(net.options), **{name: count // classes * owned for name, count in counts.items()}}
+    return NetSpec(net.name, tuple(-(-size // classes) * owned for size in net.sizes), tuple(options.items()))
 
 
 def put_back(small: Tensor, slot: Tensor) -> Tensor:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import json
+import math
 import os
 import re
 import shutil
@@ -44,6 +45,10 @@ Devices = str | torch.device | Sequence[str | torch.device] | None
 """Where to compute; several take turns."""
 
 _DTYPES = (torch.float32, torch.bfloat16, torch.float16)
+_ROUNDING = {torch.float32: 1e-2, torch.bfloat16: 0.1, torch.float16: 0.05}
+"""By how much, of its length, a sample's features may differ between machines that compute in a number type."""
+_TRIED = 4
+"""Samples that are computed again before what is kept is taken."""
 _BATCH = 128
 _PICTURE = 3
 """Axes of one."""
@@ -94,13 +99,27 @@ def features_of(
     )
     if folder is not None and (place.exists() and not is_features(place)) and not _is_empty(place):
         raise DovetailError(f"{place} is in the way and holds no features; choose another folder")
-    _check_key(place, key)
-    if not is_features(place):
+
+    def are_there() -> bool:
+        if not is_features(place):
+            return False
+        _check_key(place, key)
+        if _gives(trunk, data.train.x, place / "train.x.npy", devices[0], dtype):
+            return True
+        if folder is not None:
+            raise DovetailError(
+                f"{place} holds other features than {trunk.name} gives now, though its weights are the same: code that "
+                "it runs has changed; choose another folder, or delete it"
+            )
+        return False
+
+    if not are_there():
         with _held(place) as work:
-            _check_key(place, key)
-            if not is_features(place):  # another process may just have made them
+            if not are_there():  # another process may just have made them
                 _fill(work, trunk, data, name, key, batch_size, devices, dtype, scale, progress)
-                if _is_empty(place):
+                if is_features(place):  # what it does not give any more
+                    shutil.rmtree(place)
+                elif _is_empty(place):
                     place.rmdir()
                 work.rename(place)
     content = features_content(place, wanted)
@@ -201,8 +220,12 @@ def _fill(
     progress: bool,
 ) -> None:
     """Compute what is not there yet of the features of a data set."""
-    begun = work / "key"
-    if not begun.is_file() or begun.read_text("utf-8") != key:
+    begun, first = work / "key", work / "train.x.npy"
+    if (
+        not begun.is_file()
+        or begun.read_text("utf-8") != key
+        or not _gives(trunk, data.train.x, first, devices[0], dtype)
+    ):
         for file in work.iterdir():
             file.unlink()
         begun.write_text(key, "utf-8")
@@ -272,6 +295,33 @@ def _write_split(
     return shape
 
 
+def _gives(trunk: Trunk, x: Tensor, path: Path, device: torch.device, dtype: torch.dtype) -> bool:
+    """Whether a trunk gives what a file holds of the first samples, up to rounding: that shows what no hash sees."""
+    kept = _first_rows(path, min(len(x), _TRIED))
+    if not len(kept):
+        return True
+    found = _features(trunk.on(device), x[: len(kept)], device, dtype)
+    if found.shape != kept.shape:
+        return False
+    difference, length = (found - kept).flatten(1).norm(dim=1), kept.flatten(1).norm(dim=1)
+    return bool((difference <= _ROUNDING[dtype] * length + 1e-6).all())
+
+
+def _first_rows(path: Path, count: int) -> Tensor:
+    """Return the first rows of a file of features, which need not be whole; none where it is none."""
+    try:
+        with path.open("rb") as file:
+            np.lib.format.read_magic(file)
+            shape, _, dtype = np.lib.format.read_array_header_1_0(file)
+            row = math.prod(shape[1:])
+            if dtype != np.float32 or not row:
+                return torch.empty(0)
+            rows = min(count, (path.stat().st_size - file.tell()) // (4 * row))
+            return torch.from_numpy(np.fromfile(file, np.float32, rows * row).reshape(rows, *shape[1:]))
+    except (OSError, ValueError):
+        return torch.empty(0)
+
+
 def _written(path: Path, rows: int) -> tuple[tuple[int, ...], int]:
     """Return the shape of a sample's features in a file that was begun, and how many whole rows it is cut to."""
     try:
@@ -282,7 +332,7 @@ def _written(path: Path, rows: int) -> tuple[tuple[int, ...], int]:
             if not shape or shape[0] != rows or dtype != np.float32:
                 raise ValueError("begun for other samples")
             start = file.tell()
-            row = int(np.prod(shape[1:])) * 4
+            row = math.prod(shape[1:]) * 4
             done = min(rows, (path.stat().st_size - start) // row)
             file.truncate(start + done * row)
             return tuple(shape[1:]), done

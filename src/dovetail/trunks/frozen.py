@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,16 +18,10 @@ from ..errors import SpecError
 from ..io.checkpoint import load_checkpoint
 from .compute import Devices, compute_features, features_of
 from .cut import Cut, is_whole, usual_cut
+from .identity import code_hash, weights_hash
 from .named import build_named, name_and_options
 from .pool import Pool, check_pool, pooled
-from .takes import (
-    Takes,
-    code_of,
-    is_sentence_transformer,
-    usual_numbers,
-    usual_sentences,
-    without_places,
-)
+from .takes import Takes, is_sentence_transformer, usual_numbers, usual_sentences
 
 _LONGEST_NAME = 100
 
@@ -144,7 +137,7 @@ class Trunk(nn.Module):
         self._cut = Cut(self.network, cut)
         self.facts = TrunkFacts(
             name=name[:_LONGEST_NAME],
-            hash=_hash(network),
+            hash=weights_hash(network),
             network=type(network).__name__,
             cut=cut,
             pool=pool,
@@ -248,21 +241,7 @@ class Trunk(nn.Module):
         Features are not taken from the disk when it has changed. Parts do not hold it: another comment, or another
         version of a library, is no other trunk.
         """
-        digest = hashlib.sha256(without_places(self.network).encode())
-        for name, module in self.network.named_modules():
-            plain = {key: value for key, value in vars(module).items() if _is_plain(key, value)}
-            digest.update(f"{name} {sorted(plain.items())}".encode())
-            for key in sorted(
-                module._non_persistent_buffers_set
-            ):  # not in its state dict, so not in the other hash
-                buffer = module._buffers[key]
-                if buffer is not None:
-                    digest.update(key.encode() + _bytes_of(buffer))
-        kinds = {type(module) for module in self.network.modules()}
-        for kind in sorted(kinds, key=lambda one: one.__qualname__):
-            if not kind.__module__.startswith("torch."):
-                digest.update(code_of(kind).encode())
-        return digest.hexdigest()[:16]
+        return code_hash(self.network)
 
     def on(self, device: torch.device) -> Trunk:
         """Return the trunk on a device: itself, or a copy that is kept for the next time."""
@@ -278,29 +257,6 @@ class Trunk(nn.Module):
 
     def __repr__(self) -> str:
         return f"Trunk({self.facts})"
-
-
-def _hash(network: nn.Module) -> str:
-    """Return a hash of a network's weights."""
-    digest = hashlib.sha256()
-    for name, tensor in sorted(network.state_dict().items()):
-        if not isinstance(tensor, Tensor):
-            continue
-        digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}\n".encode())
-        digest.update(_bytes_of(tensor))
-    return digest.hexdigest()[:32]
-
-
-def _bytes_of(tensor: Tensor) -> memoryview:
-    return tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().data
-
-
-def _is_plain(name: str, value: object) -> bool:
-    """Whether an attribute of a module is a setting, and one that decides what it computes."""
-    if name.startswith("_") or name in ("training", "name_or_path"):
-        return False
-    several = value if isinstance(value, tuple | list) else (value,)
-    return all(one is None or isinstance(one, bool | int | float | str) for one in several)
 
 
 def _frozen_copy(model: nn.Module) -> nn.Module:

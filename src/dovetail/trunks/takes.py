@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import inspect
 import json
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
@@ -15,6 +14,7 @@ from torch import Tensor, nn
 
 from ..data.preparation.texts import texts_of
 from ..errors import DataError, SpecError
+from .identity import code_of, without_places
 
 
 class Call(NamedTuple):
@@ -151,25 +151,6 @@ def _hash_of(tokenizer: Any) -> str:
             json.dumps(vocabulary(), sort_keys=True) if vocabulary is not None else without_places(tokenizer)
         )
     return hashlib.sha256(text.encode()).hexdigest()[:8]
-
-
-def code_of(one: Any) -> str:
-    """Return the code of a class or function as far as it can be read, or else its name."""
-    try:
-        return inspect.getsource(one)
-    except (OSError, TypeError):  # typed at a prompt, or not Python
-        return str(getattr(one, "__qualname__", type(one).__qualname__))
-
-
-def without_places(one: object) -> str:
-    """Return the representation of an object without places in memory, which are others in every process.
-
-    Examples
-    --------
-    >>> without_places(print), without_places(without_places)
-    ('<built-in function print>', '<function without_places>')
-    """
-    return re.sub(r" at 0x[0-9a-fA-F]+", "", repr(one))
 
 
 def is_sentence_transformer(network: nn.Module) -> bool:

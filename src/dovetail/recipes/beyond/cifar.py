@@ -10,7 +10,7 @@ from typing import Any
 from ..line import Line, LineTable, Rows, units_of
 from ..recipe import Recipe, Scale
 from ..tables import Quantity
-from ..unit import Unit
+from ..unit import Row, Unit
 
 _CLASSES = 10
 
@@ -54,7 +54,7 @@ class Net:
     whole : str
         The spec of a generalist, and of specialists without slots.
     slots : str
-        The spec that is shared out among classes; empty where it is not.
+        The spec that is shared out among classes.
     sizes : sequence of int
         How many classes a specialist without slots is rewarded for.
     kind : str
@@ -63,8 +63,8 @@ class Net:
 
     title: str
     whole: str
-    slots: str = ""
-    sizes: Sequence[int] = ()
+    slots: str
+    sizes: Sequence[int]
     kind: str = "convolutional"
 
 
@@ -81,8 +81,8 @@ _SETUPS: dict[Scale, Setup] = {
         },
         nets=(
             Net("ResNet-18", "resnet18", "resnet18:240", (1, 2, 5)),
-            # No slots: its layer norms bring the units of all classes together.
-            Net("small ViT", "vit", sizes=(1,), kind="attention"),
+            # Each class has heads and layer norms of its own, and all together about as many weights as the whole one.
+            Net("small ViT", "vit", "vit:640,heads=40,groups=10", (1,), kind="attention"),
             Net("VGG-11", "vgg11", "vgg11:240", (1,)),
         ),
     ),
@@ -111,22 +111,22 @@ _NOTE = (
 )
 
 
-def _unit(setup: Setup, net: Net, spec: str, rewarded: Sequence[Sequence[int]], *, slots: bool) -> Unit:
+def _units(
+    setup: Setup, net: Net, spec: str, rewarded: Sequence[Sequence[int]], *, slots: bool
+) -> list[Unit]:
+    """Return a unit for each seed: they take minutes, and a table is whole with one of them."""
     alone = len(rewarded) == 1
-    return Unit(
-        "beyond/from-scratch",
-        {
-            "data": dict(setup.data),
-            "net": spec,
-            "rewarded": [list(ids) for ids in rewarded],
-            "slots": slots,
-            "augment": setup.augment,
-            "inputs": setup.inputs,
-            "methods": ["sum"] if slots or alone else ["sum", "logits"],
-            "training": dict(setup.training[net.kind]),
-            "seeds": list(setup.seeds),
-        },
-    )
+    settings = {
+        "data": dict(setup.data),
+        "net": spec,
+        "rewarded": [list(ids) for ids in rewarded],
+        "slots": slots,
+        "augment": setup.augment,
+        "inputs": setup.inputs,
+        "methods": ["sum"] if slots or alone else ["sum", "logits"],
+        "training": dict(setup.training[net.kind]),
+    }
+    return [Unit("beyond/from-scratch", {**settings, "seeds": [seed]}) for seed in setup.seeds]
 
 
 def _sets(size: int) -> list[list[int]]:
@@ -145,20 +145,24 @@ def _lines(scale: Scale) -> list[LineTable]:
     setup = _SETUPS[scale]
     lines = []
     for net in setup.nets:
-        generalist = _unit(setup, net, net.whole, [list(range(_CLASSES))], slots=False)
-        whole = [_unit(setup, net, net.whole, _sets(size), slots=False) for size in net.sizes]
-        slots = [_unit(setup, net, net.slots, _sets(1), slots=True)] if net.slots else []
-        lines += [Line({"net": net.title, **_labels(unit)}, [generalist, unit]) for unit in [*slots, *whole]]
+        generalists = _units(setup, net, net.whole, [list(range(_CLASSES))], slots=False)
+        whole = [_units(setup, net, net.whole, _sets(size), slots=False) for size in net.sizes]
+        slots = _units(setup, net, net.slots, _sets(1), slots=True)
+        lines += [
+            Line({"net": net.title, **_labels(parts[0])}, [*generalists, *parts]) for parts in [slots, *whole]
+        ]
     return [LineTable("From scratch", lines, _columns, _NOTE, digits=4)]
 
 
-_WHEN = {"resnet18": 0, "vgg11": 2}
-"""Whole ResNets are done first, for they are what the question is about, and whole VGGs last."""
-
-
 def _order(scale: Scale) -> list[Unit]:
+    """Return units seed by seed, so that the table is whole as early as can be; of a seed the longest are the last."""
     units = units_of(line for table in _lines(scale) for line in table.lines)
-    return sorted(units, key=lambda unit: _WHEN.get(unit.settings["net"], 1))
+
+    def when(unit: Unit) -> tuple[int, int]:
+        whole = 0 if unit.settings["slots"] else len(unit.settings["rewarded"])
+        return unit.settings["seeds"][0], whole
+
+    return sorted(units, key=when)
 
 
 def _labels(unit: Unit) -> dict[str, Any]:
@@ -170,13 +174,22 @@ def _labels(unit: Unit) -> dict[str, Any]:
 
 
 def _columns(line: Line, rows: Rows) -> dict[str, Quantity | None]:
-    generalist, parts = rows
-    own = generalist["merged"]["sum"]["accuracy"] if generalist else []
-    merged = parts["merged"] if parts else {}
-    share = fmean(merged["sum"]["accuracy"]) / fmean(own) if own and merged else None
+    half = len(rows) // 2
+    generalists, parts = ([row for row in some if row] for some in (rows[:half], rows[half:]))
+    pairs = [(one, other) for one, other in zip(rows[:half], rows[half:], strict=True) if one and other]
+    share = (
+        fmean(_of_sum(other) for _, other in pairs) / fmean(_of_sum(one) for one, _ in pairs)
+        if pairs
+        else None
+    )
+    merged = {
+        method: {name: [row["merged"][method][name][0] for row in parts] for name in ("accuracy", "left_out")}
+        for method in ("sum", "logits")
+        if parts and method in parts[0]["merged"]
+    }
     return {
-        "generalist": Quantity.of_sample(own),
-        "alone": Quantity.of_sample(parts["alone"]) if parts else None,
+        "generalist": Quantity.of_sample([_of_sum(row) for row in generalists]),
+        "alone": Quantity.of_sample([row["alone"][0] for row in parts]) if parts else None,
         **{
             title: Quantity.of_sample(merged[method]["accuracy"]) if method in merged else None
             for method, title in (("sum", "sum"), ("logits", "averaged logits"))
@@ -184,6 +197,12 @@ def _columns(line: Line, rows: Rows) -> dict[str, Quantity | None]:
         "share of the sum": None if share is None else Quantity(share),
         "one left out": Quantity.of_sample(merged["sum"]["left_out"]) if merged else None,
     }
+
+
+def _of_sum(row: Row) -> float:
+    """Return the accuracy of the sum; a generalist is a sum of one."""
+    accuracy: float = row["merged"]["sum"]["accuracy"][0]
+    return accuracy
 
 
 RECIPES = (
