@@ -36,7 +36,7 @@ def test_a_class_whose_output_alone_was_cut_is_learnt_again_sooner_than_one_neve
         knew.output.weight[3] = never.output.weight[3]  # type: ignore[union-attr, index]
     before = copy.deepcopy(knew.state_dict())
     fast, slow = (
-        relearn(network, DATA.train, DATA.test, [3], KEPT, samples=[1, 50], steps=range(0, 60, 2))
+        relearn(network, DATA.train, DATA.test, [3], KEPT, samples=[1, 50], steps=range(0, 60, 2), lr=1e-2)
         for network in (knew, never)
     )
     level = 0.9

@@ -36,6 +36,11 @@ class Measuring:
     device : torch.device
         Where to.
 
+    Attributes
+    ----------
+    some_training : Split
+        At most `MOST_SAMPLES` training samples of all classes.
+
     Examples
     --------
     >>> import dovetail as dt
@@ -58,18 +63,18 @@ class Measuring:
         self.data, self.gone, self.kept = data, list(gone), list(kept)
         self._samples, self._steps, self._device = samples, steps, device
         of_gone = marks(data.outputs, tuple(gone))
-        some = sample(data.train)
-        self._marked = [Split(split.x, of_gone[split.y.cpu()]) for split in (some, data.test)]
+        self.some_training = sample(data.train)
+        self._marked = [Split(split.x, of_gone[split.y.cpu()]) for split in (self.some_training, data.test)]
         self._members, self._others = (
             split.where(of_gone.bool()[split.y.cpu()]) for split in (data.train, data.test)
         )
         self._known: dict[tuple[str, str], object] = {}
 
-    def score(self, network: nn.Module, rewarded: Sequence[int]) -> Score:
-        """Return how well a network does on the test samples."""
-        network = network.to(self._device)
-        logits = run_network(network, self.data.test.x.to(self._device))
-        target = self.data.test.y.to(self._device)
+    def score(self, network: nn.Module, rewarded: Sequence[int], split: Split | None = None) -> Score:
+        """Return how well a network does on samples, by default those of the test split."""
+        network, split = network.to(self._device), split or self.data.test
+        logits = run_network(network, split.x.to(self._device))
+        target = split.y.to(self._device)
         (score,) = score_logits(logits[None], target, [rewarded], self.data.classes)
         return score
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import torch
 from torch import Tensor, nn
@@ -52,10 +52,15 @@ def _single_networks(network: nn.Module) -> Iterator[nn.Module]:
         yield network
 
 
-def sample(split: Split) -> Split:
-    """Return at most `MOST_SAMPLES` samples of a split, always the same, from all over it."""
+def sample(split: Split, most: int = MOST_SAMPLES) -> Split:
+    """Return at most so many samples of a split, always the same, from all over it."""
     order = torch.randperm(len(split), generator=torch.Generator().manual_seed(0))
-    return split if len(split) <= MOST_SAMPLES else split.where(order[:MOST_SAMPLES])
+    return split if len(split) <= most else split.where(order[:most])
+
+
+def of_classes(split: Split, ids: Sequence[int]) -> Split:
+    """Return the samples of some classes."""
+    return split.where(torch.isin(split.y, torch.tensor(list(ids), device=split.y.device)))
 
 
 def probe_accuracy(train: Split, test: Split, target: int) -> float:

@@ -19,10 +19,13 @@ from ...data.split import Split
 from ...errors import DataError, SpecError
 from ...result import Result
 from ..evaluate import run_network
-from .probes import sample
+from .probes import of_classes, sample
 
 SAMPLES = (1, 5, 20, 100)
 STEPS = (0, 2, 5, 10, 15, 20, 30, 40, 50, 70, 100, 140, 200)
+
+MOST_TO_MEASURE = 2000
+"""Test samples of either side that each of many measurements looks at."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +88,7 @@ def relearn(
     network : nn.Module
         With an output for each class; it is left as it is.
     train, test : Split
-        What to learn from, and what to measure on.
+        What to learn from, and what to measure on: at most `MOST_TO_MEASURE` samples of the classes, and of the others.
     gone, kept : sequence of int
         Ids of the classes to learn again, and of the others that it is to know.
     samples : sequence of int
@@ -121,11 +124,11 @@ def relearn(
         )
     counts, marks = tuple(sorted(set(samples))), tuple(sorted(set(steps)))
     draw = torch.Generator().manual_seed(seed)
-    own = [_shuffled(_of_classes(train, [one]), draw) for one in gone]
-    others = sample(_of_classes(train, kept))
+    own = [_shuffled(of_classes(train, [one]), draw) for one in gone]
+    others = sample(of_classes(train, kept))
     if not len(others) or not all(len(split) for split in own):
         raise DataError("relearning needs training samples of each class that is gone, and of the others")
-    probe = [sample(_of_classes(test, ids)) for ids in (gone, kept)]
+    probe = [sample(of_classes(test, ids), MOST_TO_MEASURE) for ids in (gone, kept)]
     if not all(len(split) for split in probe):
         raise DataError("relearning needs test samples of the classes that are gone, and of the others")
     measured = []
@@ -177,10 +180,6 @@ def _curve(
 def _accuracy(network: nn.Module, split: Split) -> float:
     right: Tensor = run_network(network, split.x).argmax(1) == split.y
     return float(right.double().mean())
-
-
-def _of_classes(split: Split, ids: Sequence[int]) -> Split:
-    return split.where(torch.isin(split.y, torch.tensor(list(ids), device=split.y.device)))
 
 
 def _shuffled(split: Split, draw: torch.Generator) -> Split:
