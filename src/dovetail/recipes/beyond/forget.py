@@ -169,11 +169,11 @@ def _lines(scale: Scale) -> list[LineTable]:
 
 
 def _order(scale: Scale) -> list[Unit]:
-    """Return the units seed by seed, so that whatever is done is of all kinds."""
-    by_setup = [setup.units() for setup in _SETUPS[scale]]
-    trunks = [units for units in by_setup if units[0].settings["trunk"]]
-    scratch = [units for units in by_setup if not units[0].settings["trunk"]]
-    return [unit for group in (trunks, scratch) for seed in zip(*group, strict=True) for unit in seed]
+    """Return the units trunk by trunk, and of each seed by seed, so that whatever is done is of all kinds."""
+    by_trunk: dict[str, list[list[Unit]]] = {}
+    for setup in _SETUPS[scale]:
+        by_trunk.setdefault(setup.trunk, []).append(setup.units())
+    return [unit for kinds in by_trunk.values() for seed in zip(*kinds, strict=True) for unit in seed]
 
 
 def _values(line: Line, rows: Rows, measure: str, factor: float = 1.0) -> list[float | None]:
