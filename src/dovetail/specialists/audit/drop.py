@@ -170,7 +170,9 @@ class DropAudit(Result):
         return in_words(self)
 
     def __repr__(self) -> str:
-        return f"DropAudit({self.names})\n{self.to_frame().round(4).to_string(index=False, na_rep='–')}"
+        frame = self.to_frame().round(4)
+        shown = frame.astype(object).where(frame.notna(), "–").to_string(index=False)
+        return f"DropAudit({self.names})\n{shown}"
 
     def to_dict(self) -> dict[str, object]:
         """Return everything as plain values, ready for JSON."""
