@@ -235,7 +235,8 @@ def _charts(filled: Sequence[FilledTable]) -> Figures:
             if line.condition == way
             for value in values
         ]
-        ax.scatter(*zip(*dots, strict=True), s=22, alpha=0.7, color=colour, label=way)
+        steps, places = zip(*dots, strict=True)
+        ax.scatter(steps, places, s=22, alpha=0.7, color=colour, label=way)
     ax.set_yticks(range(len(what)), what)
     ax.invert_yaxis()
     ax.set(xlabel="steps until the class is learnt again, from 100 samples of it; a dot for each seed")

@@ -16,13 +16,14 @@ from ...errors import unknown_name
 from ...nets import NetSpec, net_builder
 from ...population import SGD, Adam, Population
 from ...population.optim import Optimizer
-from ...specialists import compose, train_specialists
+from ...specialists import Composite, Sums, compose, train_specialists
 from ...specialists.audit.measuring import Measuring
 from ...specialists.audit.membership import taken_for_unseen
 from ...specialists.audit.probes import of_classes
 from ...specialists.audit.retraining import without_classes
 from ...specialists.closed_form.certificate import fresh_sums
 from ...specialists.closed_form.making import sums
+from ...specialists.closed_form.sums import add_sums
 from ...specialists.evaluate import Score
 from ...specialists.layouts import slot_net
 from ..cluster.augmentation import turned_shifted_mirrored
@@ -121,7 +122,9 @@ def _data(settings: Settings) -> Dataset:
     """Return pictures, or what a trunk makes of them; for sums as the trunk gives it, scaled by no sample."""
     if not settings["trunk"]:
         return load_named(settings["data"])
-    return features_of(settings["trunk"], settings["data"], scale=settings["kind"] != "sums")
+    return features_of(
+        settings["trunk"], settings["data"], scale=False if settings["kind"] == "sums" else None
+    )
 
 
 def _timed(make: Callable[[], nn.Module], device: torch.device) -> Way:
@@ -188,7 +191,7 @@ def _slots(
         made.append(compose(team))
         return made[-1].module()
 
-    made: list[Any] = []
+    made: list[Composite] = []
     whole = _timed(lambda: train(data), device)
     left = _timed(lambda: made[0].without(*gone).module(), device)
     return {WITH_IT: whole, LEFT_OUT: left, RETRAINED: _timed(lambda: train(rest), device)}
@@ -198,10 +201,10 @@ def _sums(
     data: Dataset, rest: Dataset, gone: tuple[int, ...], settings: Settings, device: torch.device
 ) -> Ways:
     """Return sums of all classes; without the class; and made anew of the data without it."""
-    made: list[Any] = []
+    made: list[Sums] = []
 
     def add() -> nn.Module:
-        made.append(compose(sums(data, seed=settings["seed"], **settings["training"])))
+        made.append(add_sums(sums(data, seed=settings["seed"], **settings["training"])))
         return made[0].module()
 
     def leave_out() -> nn.Module:
