@@ -72,10 +72,10 @@ def test_any_part_can_be_shown() -> None:
         assert isinstance(tells, Comparison)
         assert len(field.wide()) == len(tells.wide()) == 8 * 3
         assert [name for name, _ in recipe.figures("paper", finished)] == ["learnt-again"]
-    rows = {(row["what"], row["way"]): row for row in field.wide().to_dict("records")}
-    assert rows["ResNet-18 from scratch", "fine-tuned"]["forgotten"] == "75.00 (0.00)"
-    rows = {(row["what"], row["way"]): row for row in tells.wide().to_dict("records")}
-    left = rows["ResNet-18 in slots from scratch", "left out"]
+    rows = {(row["part"], row["way"]): row for row in field.wide().to_dict("records")}
+    assert rows["ResNet-18", "fine-tuned"]["forgotten"] == "75.00 (0.00)"
+    rows = {(row["part"], row["way"]): row for row in tells.wide().to_dict("records")}
+    left = rows["ResNet-18 in slots", "left out"]
     assert (left["steps"], left["not learnt"]) == ("20.000 (0.000)", "2/5")
     assert {row["not learnt"] for (_, way), row in rows.items() if way == "with it"} == {
         "–"

@@ -26,8 +26,8 @@ class Setup:
 
     Attributes
     ----------
-    title : str
-        What lines call it.
+    on, part : str
+        What lines call what it stands on, and itself.
     kind : str
         An ordinary network, specialists in slots, or sums.
     data : mapping
@@ -50,7 +50,8 @@ class Setup:
         Each forgets a class of its own.
     """
 
-    title: str
+    on: str
+    part: str
     kind: str
     data: Mapping[str, Any]
     training: Mapping[str, Any]
@@ -101,35 +102,36 @@ def _on_trunk(title: str, trunk: str, features: int, random_features: int) -> tu
     """Return a head, specialists and sums on a trunk of CIFAR-10; trained as in the recipe ``trunks``."""
     shared: dict[str, Any] = {"data": _PICTURES, "trunk": trunk, "features": features}
     return (
-        Setup(f"{title}: head", "network", training=_HEAD, net="mlp:640", finetuning={"epochs": 1}, **shared),
-        Setup(f"{title}: slots", "slots", training=_SLOTS, net="mlp:640", **shared),
-        Setup(f"{title}: sums", "sums", training={"features": random_features}, **shared),
+        Setup(title, "head", "network", training=_HEAD, net="mlp:640", finetuning={"epochs": 1}, **shared),
+        Setup(title, "slots", "slots", training=_SLOTS, net="mlp:640", **shared),
+        Setup(title, "sums", "sums", training={"features": random_features}, **shared),
     )
 
 
 _SETUPS: dict[Scale, tuple[Setup, ...]] = {
     "paper": (
-        *_on_trunk("ResNet-20, trained on CIFAR-10", "resnet20-cifar10", 64, 1000),
-        *_on_trunk("EfficientNet-lite0, trained on ImageNet", "efficientnet-lite0", 1280, 1000),
+        *_on_trunk("ResNet-20 of CIFAR-10", "resnet20-cifar10", 64, 1000),
+        *_on_trunk("EfficientNet-lite0 of ImageNet", "efficientnet-lite0", 1280, 1000),
         Setup(
-            "ResNet-18 from scratch", "network", _CIFAR10, {**_FROM_SCRATCH, **_SGD}, "resnet18", augment=True,
+            "pictures", "ResNet-18", "network", _CIFAR10, {**_FROM_SCRATCH, **_SGD}, "resnet18", augment=True,
             finetuning={"epochs": 10, "lr": 0.01, "schedule": None},
         ),
         Setup(
-            "ResNet-18 in slots from scratch", "slots", _CIFAR10, {**_FROM_SCRATCH, **_ADAMW}, "resnet18:240",
+            "pictures", "ResNet-18 in slots", "slots", _CIFAR10, {**_FROM_SCRATCH, **_ADAMW}, "resnet18:240",
             augment=True,
         ),
     ),
     "smoke": tuple(
         Setup(
-            f"digits: {title}", kind, {"name": "digits", "options": {}}, training, net, trunk, features, finetuning,
+            on, part, kind, {"name": "digits", "options": {}}, training, net, trunk, features, finetuning,
             relearning={"samples": [1, 20], "steps": [0, 10, 50]}, seeds=(1,),
         )
-        for title, kind, training, net, trunk, features, finetuning in (
-            ("network", "network", {"epochs": 20, "lr": 3e-3, "batch_size": 64, "optimizer": "adam"}, "mlp:40", "", 0,
-             {"epochs": 2}),
-            ("slots", "slots", {"epochs": 30, "lr": 1e-2, "batch_size": 64, "temperature": 1.0}, "mlp:80", "", 0, {}),
-            ("sums on a small LeNet", "sums", {"features": 100}, "", "small-lenet", 16, {}),
+        for on, part, kind, training, net, trunk, features, finetuning in (
+            ("digits", "network", "network", {"epochs": 20, "lr": 3e-3, "batch_size": 64, "optimizer": "adam"},
+             "mlp:40", "", 0, {"epochs": 2}),
+            ("digits", "slots", "slots", {"epochs": 30, "lr": 1e-2, "batch_size": 64, "temperature": 1.0},
+             "mlp:80", "", 0, {}),
+            ("a small LeNet of digits", "sums", "sums", {"features": 100}, "", "small-lenet", 16, {}),
         )
     ),
 }  # fmt: skip
@@ -158,7 +160,7 @@ _TELLS_NOTE = (
 def _lines(scale: Scale) -> list[LineTable]:
     """Return a line for everything that forgets, and each way in which it does."""
     lines = [
-        Line({"what": setup.title, "way": way}, setup.units(), condition=way)
+        Line({"on": setup.on, "part": setup.part, "way": way}, setup.units(), condition=way)
         for setup in _SETUPS[scale]
         for way in _WAYS[setup.kind]
     ]
@@ -211,6 +213,10 @@ def _telling_columns(line: Line, rows: Rows) -> dict[str, Quantity | None]:
     }
 
 
+def _what(line: Line) -> str:
+    return f"{line.labels['part']} on {line.labels['on']}"
+
+
 def _charts(filled: Sequence[FilledTable]) -> Figures:
     """Draw in how many steps the class is learnt again, by what was left and by what never saw it."""
     from matplotlib.figure import Figure
@@ -225,12 +231,12 @@ def _charts(filled: Sequence[FilledTable]) -> Figures:
     if not drawn:
         return
     ways = list(dict.fromkeys(line.condition for line, _ in drawn))
-    what = list(dict.fromkeys(line.labels["what"] for line, _ in drawn))
+    what = list(dict.fromkeys(_what(line) for line, _ in drawn))
     figure = Figure(figsize=(7.4, 1.2 + 0.5 * len(what)), layout="constrained")
     ax = plain_frame(figure.subplots())
     for number, (way, colour) in enumerate(zip(ways, line_colours(len(ways)), strict=True)):
         dots = [
-            (value, what.index(line.labels["what"]) + 0.15 * number)
+            (value, what.index(_what(line)) + 0.15 * number)
             for line, values in drawn
             if line.condition == way
             for value in values
