@@ -159,8 +159,14 @@ def test_the_audit_is_printed_with_its_words(parts: list[Path]) -> None:
     assert "What is left of class 3" in shown
     assert "generalist retrained without it" in shown
     assert "no proof that nothing of it is left" in " ".join(shown.split())
+    assert "Proven: without 3 the composite is, bit for bit" in " ".join(shown.split())
+    assert "Not proven: that the others know nothing of 3" in " ".join(shown.split())
     answer = json.loads(run("compose", *parts, "--without", "3", "--audit", "digits", "--json"))
     assert len(answer["audit"]["networks"]) == 7
+    assert answer["audit"]["relearning"].keys() == {
+        "composite without it", "composite that never saw it", "generalist retrained without it", "untrained network"
+    }  # fmt: skip
+    assert all(0 <= attack["neural"] <= 1 for attack in answer["audit"]["membership"].values())
 
 
 def test_inspecting(parts: list[Path], tmp_path: Path) -> None:

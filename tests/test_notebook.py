@@ -33,7 +33,14 @@ from dovetail.markup import (
 from dovetail.recipes import Cell, Comparison, Quantity, Table, find_recipe
 from dovetail.result import Result, plain
 from dovetail.sculpting import Match, Sculpture, compare, detect_modules, input_separability
-from dovetail.specialists import Compatibility, Connectivity, DropAudit, MergeCurve
+from dovetail.specialists import (
+    Compatibility,
+    Connectivity,
+    DropAudit,
+    MembershipAttack,
+    MergeCurve,
+    Relearning,
+)
 from dovetail.specialists.answers import answers_from
 from dovetail.specialists.evaluate import score_logits
 
@@ -127,7 +134,17 @@ def results(sculpture: Sculpture) -> dict[str, Result]:
         Compatibility(0.5, None, 0.25, 0.0),
         Connectivity(HOSTILE[1], HOSTILE[2], *torch.rand(3, 4, dtype=torch.float64)),
         MergeCurve((HOSTILE[:2],), (0,), curve, curve * torch.nan),
-        DropAudit((classes[1],), dict.fromkeys(names[:3], score), dict.fromkeys(names, 0.5), True, False),
+        DropAudit(
+            (classes[1],),
+            dict.fromkeys(names[:3], score),
+            dict.fromkeys(names, 0.5),
+            True,
+            False,
+            proven=(HOSTILE[0],),
+            not_proven=(HOSTILE[1],),
+        ),
+        Relearning((1, 5), (0, 10), ((0.5, 0.6), (0.5, 0.9))),
+        MembershipAttack(0.5, 0.75, 10, 20),
         run,
         plan("k"),
         *tables,
@@ -143,8 +160,9 @@ def results(sculpture: Sculpture) -> dict[str, Result]:
 
 NAMES = [
     "Agreement", "Answers", "Clusterability", "Comparison", "Compatibility", "Connectivity", "Consensus",
-    "DropAudit", "Hierarchy", "History", "InputSeparability", "Lesions", "Match", "MergeCurve", "Plan", "Run",
-    "SavedAudit", "Score", "Scores", "Sculpture", "Sculptures", "Table", "Team", "TrainedNetworks",
+    "DropAudit", "Hierarchy", "History", "InputSeparability", "Lesions", "Match", "MembershipAttack", "MergeCurve",
+    "Plan", "Relearning", "Run", "SavedAudit", "Score", "Scores", "Sculpture", "Sculptures", "Table", "Team",
+    "TrainedNetworks",
 ]  # fmt: skip
 
 

@@ -73,6 +73,8 @@ def test_composing_with_a_certificate(folder: Path, tmp_path: Path) -> None:
     )  # fmt: skip
     assert "Proven: without 3 sums and solution are, to the bit" in said
     assert "Not proven: that the name is gone" in said
+    assert "What is left of class 3" in said
+    assert "are, bit for bit, what the data without its samples gives" in " ".join(said.split())
     part = dt.open(nine, dt.Sums)
     assert "3" not in part.known
     found = Certificate.open(paper)

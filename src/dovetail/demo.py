@@ -69,7 +69,7 @@ class Demo:
     def page(self) -> Page:
         """Return the report."""
         from .report import Page
-        from .report.charts import confusion_chart, per_class_chart, probe_chart
+        from .report.charts import confusion_chart, per_class_chart, probe_chart, relearning_chart
         from .report.pages.part_sections import add_confusions, add_merge_curves, add_paths
 
         page = Page(
@@ -93,6 +93,10 @@ class Demo:
         page.text(self.audit.finding)
         page.table(self.audit.to_frame())
         page.chart(probe_chart(self.audit), "Linear probe on the last hidden layer; chance is .5.")
+        page.chart(
+            relearning_chart(self.audit),
+            "From at most 100 samples of it; the dashed line is where it counts as learnt again.",
+        )
         add_paths(page, {"in slots": self.steps})
         return page
 

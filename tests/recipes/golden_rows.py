@@ -24,6 +24,9 @@ def golden_units() -> dict[str, Unit]:
     pair = [[[0], [1]]]
     networks, foreign = _first("mlp"), _first("imagenet")
     scratch = find_recipe("cifar").units("smoke")[-1]
+    forgetting = next(
+        unit for unit in find_recipe("forget").units("smoke") if unit.settings["kind"] == "sums"
+    )
     heads = next(unit for unit in find_recipe("trunks").units("smoke") if unit.settings["head"] == "slots")
     units = [
         _changed(
@@ -44,6 +47,7 @@ def golden_units() -> dict[str, Unit]:
         _changed(
             heads, seeds=[0], unknown=[0], training={**heads.settings["training"], "epochs": 3},
         ),
+        _changed(forgetting, trunk="", features=0, relearning={"samples": [20], "steps": [0, 60]}),
         _changed(scratch, training={**scratch.settings["training"], "epochs": 2}),
     ]  # fmt: skip
     return {unit.work: unit for unit in units}

@@ -18,7 +18,7 @@ from dovetail.data.split import Split
 from dovetail.recipes import Comparison, Finished, Unit, find_recipe
 from dovetail.recipes.beyond.composite_clusters import cluster_network
 from dovetail.recipes.beyond.findings import VIEWS
-from dovetail.recipes.beyond.membership import agreement, favourites, owners, weight_shares
+from dovetail.recipes.beyond.unit_owners import agreement, favourites, owners, weight_shares
 from dovetail.recipes.recipe import Scale
 
 from .recipe_checks import check_units

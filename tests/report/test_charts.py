@@ -16,8 +16,9 @@ from dovetail.report import (
     merge_curve_chart,
     per_class_chart,
     probe_chart,
+    relearning_chart,
 )
-from dovetail.specialists import Connectivity, DropAudit, MergeCurve, Score
+from dovetail.specialists import Connectivity, DropAudit, MergeCurve, Relearning, Score
 from dovetail.specialists.evaluate import score_logits
 
 NASTY = "<a href=x>$1$ %{x}"
@@ -110,6 +111,13 @@ def test_probes_are_bars_from_chance() -> None:
     assert list(bars.y) == ["composite without it", HARMLESS]
     assert bars.marker.color[0] != bars.marker.color[1]
     assert list(chart.layout.xaxis.range) == [0.4, 1]
+
+
+def test_relearning_is_a_line_for_each_network_from_the_most_samples() -> None:
+    curve = Relearning((1, 5), (0, 10), ((0.1, 0.2), (0.5, 0.9)))
+    chart = relearning_chart(DropAudit(("3",), {}, {}, True, True, relearning={NASTY: curve}))
+    (line,) = chart.data
+    assert (line.name, list(line.x), list(line.y)) == (HARMLESS, [0, 10], [0.5, 0.9])
 
 
 def test_importing_the_report_needs_no_plotting_library() -> None:

@@ -13,7 +13,7 @@ import torch
 import dovetail as dt
 from dovetail.errors import DataError, MisfitError, SpecError
 from dovetail.specialists import audit_drop, hidden_activations, probe_accuracy
-from dovetail.specialists.audit import _retrained
+from dovetail.specialists.audit.retraining import retrained_composite
 from dovetail.specialists.blueprint import Packed, State
 from dovetail.specialists.merge import add_packed
 
@@ -113,7 +113,7 @@ def test_several_classes_weighted_logits_and_specialists_that_saw_nothing() -> N
 def test_specialists_of_one_class_and_two_seeds_are_retrained_each_with_its_own() -> None:
     team = dt.train_specialists(DATA, "mlp:10", [0, 1], seeds=[0, 1], epochs=1, progress=False, device="cpu")
     twins = dt.compose([team[0], team[1], team[2]], "logits", force=True)
-    again = _retrained(twins, DATA, "cpu", progress=False)
+    again = retrained_composite(twins, DATA, "cpu", progress=False)
     assert again == twins  # on the same data it is the same training
 
 
@@ -139,3 +139,73 @@ def test_noise_in_the_merging_is_noticed(monkeypatch: pytest.MonkeyPatch) -> Non
     whole = team[0] + team[1] + team[2]
     assert (whole - team[1]) + team[1] != whole
     assert not audit_drop(whole, 1, DATA, progress=False).same_as_never_added
+
+
+SUMS = dt.compose(dt.sums(DATA, features=60))
+
+
+def test_sums_without_a_class_are_proven_and_cannot_be_told_from_those_that_never_had_it() -> None:
+    found = audit_drop(SUMS, "3", DATA, progress=False)
+    assert found.kind == "sums"
+    assert found.same_as_never_added
+    assert not found.seen
+    for numbers in (found.relearning, found.membership, found.probes):
+        assert numbers[found.without] == numbers[found.unseen]
+    assert torch.equal(found.scores[found.without].confusion, found.scores[found.unseen].confusion)
+    assert (
+        "bit for bit those of the other classes added up, and those of the data's samples" in found.proven[0]
+    )
+    assert "are, bit for bit, what the data without its samples gives" in found.finding
+    assert "no proof" not in found.finding
+    rows = {str(row["network"]): row for row in found.to_frame().to_dict("records")}
+    whole, left = rows["sums with it"], rows["sums without it"]
+    assert float(left["accuracy on it"]) == 0
+    assert float(whole["accuracy on it"]) > 0.7
+    level = 0.9 * (float(whole["accuracy on it"]) + float(whole["accuracy on the others"])) / 2
+    assert found.level == pytest.approx(level)
+    assert left["steps to relearn"] == found.relearning[found.unseen].steps_until(level)
+    assert json.loads(found.to_json())["membership"]["sums with it"]["members"] == int(
+        (DATA.train.y == 3).sum()
+    )
+
+
+def test_sums_of_other_samples_than_the_data_has_are_refused() -> None:
+    few = DATA.train.where(torch.arange(3))
+    with pytest.raises(DataError, match="holds other samples than these"):
+        audit_drop(SUMS.minus(few), "3" if 3 not in few.y else "9", DATA, progress=False)
+
+
+def test_a_combination_says_of_each_part_what_holds_of_it() -> None:
+    team = dt.train_specialists(DATA, "mlp:20", slots=True, epochs=2, progress=False)
+    whole = dt.combine([*team, *dt.sums(DATA, features=60)], DATA.val)
+    found = audit_drop(whole, 3, DATA, progress=False)
+    assert found.kind == "combination"
+    assert found.same_as_never_added
+    assert found.seen
+    said, not_said = " ".join(found.proven), " ".join(found.not_proven)
+    assert "sums without 3, made by subtracting" in said
+    assert "the composite is, bit for bit, one to which the specialist of 3 was never added" in said
+    assert "what each part counts knows nothing of 3" in not_said
+    assert "9 of 9 specialists saw its samples" in not_said
+    assert not_said.count("stays in the class list") == 1
+    assert set(found.relearning) == {found.without, found.unseen}
+    assert whole.without(3).weights == whole.weights
+
+
+def test_specialists_that_saw_only_their_own_samples_are_said_so_and_trunks_are_not_forgotten() -> None:
+    network = dt.build_net("mlp:12", DATA.input_shape, DATA.outputs, seed=0)
+    features = dt.trunk(network, name="small").features(DATA, progress=False)
+    options: dict[str, Any] = {"loss": "xe", "slots": True, "epochs": 1, "progress": False}
+    team = dt.train_specialists(features, "mlp:20", [0, 1, 2], **options)
+    found = audit_drop(dt.compose(team), 2, features, progress=False)
+    assert any("had a training sample of 2" in text for text in found.proven)
+    assert any(text.startswith("That the trunk (small") for text in found.not_proven)
+    assert any("features are scaled by the mean and variance of all" in text for text in found.not_proven)
+    assert list(found.probes)[-1] == "the trunk's features"
+
+
+def test_what_classes_cannot_be_taken_out_of_is_refused() -> None:
+    with pytest.raises(MisfitError, match="composites, sums and combinations, not of a value of type str"):
+        audit_drop("parts/", 3, DATA)  # type: ignore[arg-type]
+    with pytest.raises(MisfitError, match=r"not of Specialist\(.*dovetail.compose"):
+        audit_drop(make_specialist((0,)), 0, DATA)  # type: ignore[arg-type]

@@ -17,7 +17,7 @@ from matplotlib.patches import Rectangle
 from dovetail.errors import SpecError
 from dovetail.plotting import line_colours
 from dovetail.population import History
-from dovetail.specialists import Connectivity, DropAudit, MergeCurve, Score
+from dovetail.specialists import Connectivity, DropAudit, MergeCurve, Relearning, Score
 from dovetail.specialists.evaluate import score_logits
 from dovetail.specialists.plots import (
     plot_confusion,
@@ -25,6 +25,7 @@ from dovetail.specialists.plots import (
     plot_history,
     plot_merge_curve,
     plot_probes,
+    plot_relearning,
     shortened,
 )
 
@@ -160,6 +161,18 @@ def test_probes_are_bars_from_chance_in_the_order_of_the_audit() -> None:
     assert [label.get_text() for label in ax.get_yticklabels()] == list(audit.probes)
     assert ax.get_ylim()[0] > ax.get_ylim()[1]  # the first at the top
     assert ax.get_xlim() == (0.4, 1)  # worse than chance is shown, not cut off
+
+
+def test_relearning_is_a_line_for_each_network_from_the_most_samples() -> None:
+    curves = {
+        "composite without it": Relearning((1, 5), (0, 10), ((0.1, 0.2), (0.5, 0.9))),
+        r"$\b{$": Relearning((1, 5), (0, 10), ((0.1, 0.2), (0.4, 0.8))),
+    }
+    ax = drawn(plot_relearning(DropAudit((r"$\a{$",), {}, {}, True, True, relearning=curves)))
+    assert [list(line.get_ydata()) for line in ax.lines] == [[0.5, 0.9], [0.4, 0.8]]  # type: ignore[arg-type]
+    legend = ax.get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()] == list(curves)
 
 
 def test_history_is_the_mean_of_members_still_training_with_a_line_per_round() -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from .compose_sums import print_audit
 from .files import check_free, open_parts
 from .options import Json, TrunkName
 from .output import print_json, print_table, say, table_of
@@ -41,7 +42,8 @@ def compose(
     audit: Annotated[
         str | None,
         typer.Option(
-            metavar="DATA", help="Measure what is left of the classes of --without (retrains on this data)."
+            metavar="DATA",
+            help="Say what is proven, and measure what is left, of the classes of --without (retrains on this data).",
         ),
     ] = None,
     inputs: Annotated[
@@ -228,7 +230,6 @@ def _print(composite: Composite, score: Score | None, found: DropAudit | None, o
             f"calibration error {score.calibration_error:.4f}"
         )
     if found is not None:
-        print_table(table_of(found.to_frame(), f"What is left of class {found.names}, on the test split"))
-        say(found.finding)
+        print_audit(found)
     if output is not None:
         say(f"Saved in {output}.")

@@ -12,7 +12,7 @@ from ..errors import DovetailError, SpecError
 from .output import print_json, print_table, say, table_of
 
 if TYPE_CHECKING:
-    from ..specialists import Certificate, Part, Score, Sums
+    from ..specialists import Certificate, DropAudit, Part, Score, Sums
 
 
 def compose_sums(
@@ -30,7 +30,7 @@ def compose_sums(
     as_json: bool,
 ) -> None:
     """Do what ``dovetail compose`` was asked to, with sums."""
-    from ..specialists import certify
+    from ..specialists import audit_drop, certify
     from ..specialists.class_sets import class_of_text
     from ..specialists.closed_form.sums import add_sums
     from ..specialists.data_for import data_for
@@ -45,6 +45,9 @@ def compose_sums(
     found: Certificate | None = None
     if certificate is not None or audit is not None:
         found = certify(whole, dropped, None if audit is None else opened[audit])
+    measured: DropAudit | None = None
+    if audit is not None and found is not None and found.holds:
+        measured = audit_drop(whole, dropped, opened[audit], progress=not as_json)
     part: Sums = whole.without(*dropped) if dropped else whole
     if tune is not None:
         part = part.tuned(None if tune == LEAVE_OUT else opened[tune].val)
@@ -66,10 +69,11 @@ def compose_sums(
                 "export": None if exported is None else exported.to_dict(),
                 "score": None if score is None else score.to_dict(),
                 "certificate": None if found is None else found.to_dict(),
+                "audit": None if measured is None else measured.to_dict(),
             }
         )
     else:
-        _print(part, score, found, certificate, output)
+        _print(part, score, found, measured, certificate, output)
         if exported is not None:
             say(str(exported))
     if found is not None and not found.holds:
@@ -88,7 +92,12 @@ def refuse_options_of_specialists(given: dict[str, bool]) -> None:
 
 
 def _print(
-    part: Sums, score: Score | None, found: Certificate | None, certificate: Path | None, output: Path | None
+    part: Sums,
+    score: Score | None,
+    found: Certificate | None,
+    measured: DropAudit | None,
+    certificate: Path | None,
+    output: Path | None,
 ) -> None:
     say(repr(part))
     if part.tuning.chosen_on:
@@ -103,9 +112,26 @@ def _print(
         )
     if found is not None:
         say(f"Proven: {found.finding}." if found.holds else found.finding)
-        for one in found.not_proven:
-            say(f"Not proven: {one[:1].lower()}{one[1:]}")
+        if measured is None:
+            print_not_proven(found.not_proven)
+        else:
+            print_audit(measured)
         if certificate is not None:
             say(f"The certificate is in {certificate}.")
     if output is not None:
         say(f"Saved in {output}.")
+
+
+def print_audit(found: DropAudit) -> None:
+    """Print what an audit found, and what is proven and what is not."""
+    print_table(table_of(found.to_frame(), f"What is left of class {found.names}, on the test split"))
+    say(found.finding)
+    for one in found.proven:
+        say(f"Proven: {one[:1].lower()}{one[1:]}")
+    print_not_proven(found.not_proven)
+
+
+def print_not_proven(texts: Sequence[str]) -> None:
+    """Print what does not follow, a line each."""
+    for one in texts:
+        say(f"Not proven: {one[:1].lower()}{one[1:]}")

@@ -15,6 +15,7 @@ from .charts import (
     merge_curve_chart,
     per_class_chart,
     probe_chart,
+    relearning_chart,
 )
 from .hierarchy_view import hierarchy_fragment, hierarchy_html
 from .page import Page
@@ -29,5 +30,6 @@ __all__ = [
     "merge_curve_chart",
     "per_class_chart",
     "probe_chart",
+    "relearning_chart",
     "write_report",
 ]

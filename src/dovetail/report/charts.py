@@ -164,13 +164,35 @@ def probe_chart(audit: DropAudit) -> Figure:
         x=[value - 0.5 for value in values], y=[plain(name) for name in names], base=0.5, orientation="h",
         text=[f"{value:.3f}" for value in values], textposition="auto",
         hovertemplate="%{y}: %{text}<extra></extra>",
-        marker_color=[REWARDED_COLOUR if name == "composite without it" else OTHER_COLOUR for name in names],
+        marker_color=[REWARDED_COLOUR if name == audit.without else OTHER_COLOUR for name in names],
     )  # fmt: skip
     figure.update_xaxes(range=[min([0.5, *values]), 1])
     figure.update_yaxes(
         type="category", autorange="reversed", ticks="outside", ticklen=6, tickcolor="rgba(0, 0, 0, 0)"
     )
     return titled(figure, plain(f"linear probe for {shortened(audit.names)} (chance: .5)"))
+
+
+def relearning_chart(audit: DropAudit) -> Figure:
+    """Return how fast networks of an audit learn the dropped class again, from the most samples of it.
+
+    Examples
+    --------
+    >>> from dovetail.specialists import DropAudit, Relearning
+    >>> curve = Relearning((5,), (0, 10), ((0.5, 0.9),))
+    >>> relearning_chart(DropAudit(("3",), {}, {}, True, True, relearning={"composite without it": curve})).data[0].y
+    (0.5, 0.9)
+    """
+    figure = empty_figure("steps", "accuracy on it and on the others, mean")
+    colours = line_colours(len(audit.relearning))
+    for (name, found), colour in zip(audit.relearning.items(), colours, strict=True):
+        figure.add_scatter(
+            x=found.steps, y=found.accuracy[-1], mode="lines+markers", line_color=colour, name=plain(name),
+            hovertemplate=f"{plain(name)}<br>%{{x}} steps: %{{y:.4f}}<extra></extra>",
+        )  # fmt: skip
+    if audit.whole in audit.scores:
+        _reference_line(figure, audit.level, "learnt again")
+    return titled(figure, plain(f"learning {shortened(audit.names)} again"))
 
 
 def _reference_line(figure: Figure, height: float, label: str) -> None:

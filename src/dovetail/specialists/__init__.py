@@ -18,7 +18,16 @@ from ..lazy import lazy_names
 if TYPE_CHECKING:
     from .adding import add_class
     from .answers import Answers
-    from .audit import DropAudit, audit_drop, hidden_activations, probe_accuracy
+    from .audit import (
+        DropAudit,
+        MembershipAttack,
+        Relearning,
+        audit_drop,
+        hidden_activations,
+        membership_attack,
+        probe_accuracy,
+        relearn,
+    )
     from .blueprint import Blueprint
     from .cards import Card
     from .class_lists import UNDECIDED
@@ -58,9 +67,11 @@ __all__ = [
     "Composite",
     "Connectivity",
     "DropAudit",
+    "MembershipAttack",
     "MergeCurve",
     "Part",
     "Provenance",
+    "Relearning",
     "Score",
     "Specialist",
     "Sums",
@@ -83,12 +94,14 @@ __all__ = [
     "incremental_connectivity",
     "introduce",
     "max_entropy",
+    "membership_attack",
     "merge_curve",
     "mix_logits",
     "open_file",
     "private_cards",
     "probe_accuracy",
     "quasi_max_entropy",
+    "relearn",
     "rewarded_cross_entropy",
     "scale_weights",
     "sums",
@@ -102,7 +115,16 @@ __getattr__, __dir__ = lazy_names(
     {
         "adding": ["add_class"],
         "answers": ["Answers"],
-        "audit": ["DropAudit", "audit_drop", "hidden_activations", "probe_accuracy"],
+        "audit": [
+            "DropAudit",
+            "MembershipAttack",
+            "Relearning",
+            "audit_drop",
+            "hidden_activations",
+            "membership_attack",
+            "probe_accuracy",
+            "relearn",
+        ],
         "blueprint": ["Blueprint"],
         "cards": ["Card"],
         "class_lists": ["UNDECIDED"],

@@ -157,6 +157,29 @@ def plot_probes(audit: DropAudit, ax: Axes | None = None) -> Axes:
     return plain_frame(ax)
 
 
+def plot_relearning(audit: DropAudit, ax: Axes | None = None) -> Axes:
+    """Draw how fast networks of an audit learn the dropped class again, from the most samples of it.
+
+    Examples
+    --------
+    >>> from dovetail.specialists import DropAudit, Relearning
+    >>> curve = Relearning((5,), (0, 10), ((0.5, 0.9),))
+    >>> ax = plot_relearning(DropAudit(("3",), {}, {}, True, True, relearning={"composite without it": curve}))
+    >>> ax.lines[0].get_ydata().tolist()
+    [0.5, 0.9]
+    """
+    ax, lines = ax or new_axes(), []
+    for found, colour in zip(audit.relearning.values(), line_colours(len(audit.relearning)), strict=True):
+        lines += ax.plot(found.steps, found.accuracy[-1], color=colour, marker="o", markersize=4)
+    if audit.whole in audit.scores:
+        _reference_line(ax, audit.level, "learnt again")
+    _legend_beside(ax, lines, list(audit.relearning))
+    ax.set_xscale("symlog", linthresh=1)
+    ax.set_title(f"learning {shortened(audit.names)} again", parse_math=False)
+    ax.set(xlabel="steps", ylabel="accuracy on it and on the others, mean")
+    return plain_frame(ax)
+
+
 def plot_history(
     histories: Sequence[History], name: str = "rewarded_accuracy", ax: Axes | None = None
 ) -> Axes:

@@ -26,7 +26,7 @@ from ..data import data_size, first_samples
 from ..unit import Row, Settings
 from ..works import Work, Workload
 from .findings import VIEWS
-from .membership import Floats, Members, agreement, favourites, owners, rand, weight_matrices, weight_shares
+from .unit_owners import Floats, Members, agreement, favourites, owners, rand, weight_matrices, weight_shares
 
 _TRAINING = (
     "seeds", "rounds", "epochs", "patience", "loss", "temperature", "lr", "batch_size", "monitor", "scope",

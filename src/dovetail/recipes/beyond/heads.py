@@ -96,12 +96,12 @@ def run(settings: Settings, device: torch.device) -> Row:
 
 def _slots(task: Task, settings: Settings, seed: int, device: torch.device) -> Trained:
     """Return the sum of specialists in slots, one for each known class."""
-    begun = _now(device)
+    begun = seconds_now(device)
     team = train_specialists(
         task.data, _net(settings, task.data.outputs), task.known, slots=True, seed=seed, device=device,
         progress=False, **settings["training"],
     )  # fmt: skip
-    seconds = _now(device) - begun
+    seconds = seconds_now(device) - begun
     whole = compose_quietly(list(team))
     ready = whole.with_threshold(task.data.val) if settings["unknown"] else whole
     return Trained(
@@ -115,11 +115,11 @@ def _generalist(task: Task, settings: Settings, seed: int, device: torch.device)
     """Return one head for all known classes, trained in the ordinary way; its best epoch on validation."""
     data, options = task.data, dict(settings["training"])
     lr = options.pop("lr")
-    begun = _now(device)
+    begun = seconds_now(device)
     build = net_builder(_net(settings, data.outputs), data.input_shape, data.outputs)
     population = Population(build, [seed], device=device)
     population.fit(data, optimizer=Adam(lr=lr), monitor="accuracy", progress=False, **options)
-    seconds = _now(device) - begun
+    seconds = seconds_now(device) - begun
     network = population.member(0)
 
     def head(split: Split) -> Score:
@@ -200,7 +200,7 @@ def _score(logits: Tensor, split: Split, task: Task) -> Score:
     return score
 
 
-def _now(device: torch.device) -> float:
+def seconds_now(device: torch.device) -> float:
     """Return seconds: of this process's work on a CPU, of the clock on a GPU once it is done with what it has."""
     if device.type != "cuda":
         return time.process_time()

@@ -43,7 +43,7 @@ class KnownTrunk:
     dtype: torch.dtype = torch.float32
 
 
-def features_of(name: str, data: Settings) -> Dataset:
+def features_of(name: str, data: Settings, *, scale: bool | None = None) -> Dataset:
     """Return what a known trunk makes of a data set, computed once and kept in the cache.
 
     Parameters
@@ -52,18 +52,21 @@ def features_of(name: str, data: Settings) -> Dataset:
         One of `KNOWN_TRUNKS`.
     data : mapping
         Name and options of a data set, as units have them.
+    scale : bool, optional
+        As for `Trunk.features`: by default to mean 0 and variance 1; False for sums, into which scales would carry a
+        little of every class.
     """
     options = tuple(sorted(data["options"].items()))
-    return _features(name, str(data["name"]), options)
+    return _features(name, str(data["name"]), options, scale)
 
 
 @lru_cache(maxsize=1)
-def _features(name: str, data: str, options: tuple[tuple[str, Any], ...]) -> Dataset:
+def _features(name: str, data: str, options: tuple[tuple[str, Any], ...], scale: bool | None) -> Dataset:
     known, found = KNOWN_TRUNKS[name], find_trunk(name)
     samples = load_named({"name": data, "options": dict(options)})
     # On a CPU, what a few pictures make fits into its caches.
     size = 128 if torch.cuda.is_available() else 8
-    return found.features(samples, dtype=known.dtype, batch_size=size, progress=False)
+    return found.features(samples, dtype=known.dtype, batch_size=size, scale=scale, progress=False)
 
 
 def find_trunk(name: str) -> Trunk:

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ..._version import __version__
 from ...data.dataset import Dataset
-from ...data.preparation import Features, Numbers, Pictures, Texts
+from ...data.preparation import Features, Numbers, Pictures, Preparation, Texts
 from ...data.split import Split
 from ...errors import DataError, FileFormatError, MisfitError
 from ...io.fields import parse, read_as, refuse_newer
@@ -127,7 +127,7 @@ class Certificate(BaseModel, Result):
         if whole is not None and not self._was_taken_out_of(whole):
             return False
         again = Sums(part.blueprint, part.contents, tuning=part.tuning)
-        made = [again] if data is None else [again, _fresh(part, data)]
+        made = [again] if data is None else [again, fresh_sums(part, data)]
         return all(
             one.sums_digest == self.subtracted and one.solution_digest == part.solution_digest for one in made
         )
@@ -241,7 +241,7 @@ def certify(whole: Sums, classes: Sequence[ClassName], data: Dataset | None = No
     again = Sums(
         left.blueprint, left.contents, tuning=whole.tuning
     )  # nothing that is computed is carried over
-    fresh = None if data is None else _fresh(left, data)
+    fresh = None if data is None else fresh_sums(left, data)
     found = Certificate(
         dropped=tuple(names),
         kept=left.known,
@@ -278,8 +278,8 @@ def _name(data: Dataset) -> str:
     return f"{data.name} ({data.fingerprint})"
 
 
-def _fresh(left: Sums, data: Dataset) -> Sums:
-    """Return the sums of the training samples of the classes that are left."""
+def fresh_sums(left: Sums, data: Dataset) -> Sums:
+    """Return the sums of the training samples of the classes that are left, made anew from data."""
     check_data(left.blueprint, data)
     ours, theirs = left.preparation, data.preparation
     if (ours and ours.digest) != (theirs and theirs.digest):
@@ -304,7 +304,26 @@ def _proven(names: Sequence[str], fresh: bool) -> tuple[str, ...]:
 
 
 def _not_proven(names: Sequence[str], left: Sums, fresh: bool) -> tuple[str, ...]:
-    what, preparation, tuned = ", ".join(names), left.preparation, left.tuning.chosen_on
+    what, tuned = ", ".join(names), left.tuning.chosen_on
+    found = not_proven_of_inputs(left.preparation, what)
+    if tuned:
+        found.append(
+            f"That regularisation and temperature know nothing of {what}: these two numbers were chosen by {tuned}, "
+            "and stay. tuned() chooses them anew."
+        )
+    if not fresh:
+        found.append("That the parts hold what their owners say: no data was given to make the sums of anew.")
+    return (*found, *not_proven_of_anything(what))
+
+
+def not_proven_of_inputs(preparation: Preparation | None, what: str) -> list[str]:
+    """Return what samples of a class may have left in how inputs of any part are made.
+
+    Examples
+    --------
+    >>> not_proven_of_inputs(None, "3")
+    []
+    """
     found = []
     if isinstance(preparation, Features):
         found.append(
@@ -322,13 +341,18 @@ def _not_proven(names: Sequence[str], left: Sums, fresh: bool) -> tuple[str, ...
             f"That inputs know nothing of {what}: how raw samples are prepared (scales, categories, words) was found "
             "on all training samples, its own among them."
         )
-    if tuned:
-        found.append(
-            f"That regularisation and temperature know nothing of {what}: these two numbers were chosen by {tuned}, "
-            "and stay. tuned() chooses them anew."
-        )
-    if not fresh:
-        found.append("That the parts hold what their owners say: no data was given to make the sums of anew.")
-    found.append(f"That no copy of the samples of {what}, or of its part, is kept elsewhere.")
-    found.append(f"That the name is gone: {what} stays in the class list.")
-    return tuple(found)
+    return found
+
+
+def not_proven_of_anything(what: str) -> list[str]:
+    """Return what nothing that is computed from a part can show.
+
+    Examples
+    --------
+    >>> len(not_proven_of_anything("3"))
+    2
+    """
+    return [
+        f"That no copy of the samples of {what}, or of its part, is kept elsewhere.",
+        f"That the name is gone: {what} stays in the class list.",
+    ]

@@ -22,7 +22,8 @@ from torch.nn.functional import cross_entropy
 from ...data.split import Split
 from ...errors import DataError, DovetailError, MisfitError
 from ..blueprint import Interface, State
-from ..composite import add_parts
+from ..class_sets import ClassName
+from ..composite import Composite, add_parts
 from ..evaluate import check_class_ids, outputs_of
 from ..manifest import Said
 from ..part import Part, checked_layout
@@ -89,6 +90,31 @@ class Combined(Part):
         """Return the same parts without cards."""
         threshold = self._threshold_without_cards()
         return type(self)([part.without_cards() for part in self.parts], self.weights, self.losses, threshold)
+
+    def without(self, *classes: ClassName) -> Self:
+        """Return the same parts, each without some classes, by id or name; what each counts stays.
+
+        That was chosen when the classes were there: `combine` the parts anew to choose it without them.
+
+        Raises
+        ------
+        MisfitError
+            When a part cannot be without such a class.
+
+        Examples
+        --------
+        >>> import dovetail as dt
+        >>> data = dt.load("digits")
+        >>> nets = dt.train_specialists(data, "mlp:100", slots=True, epochs=1, progress=False)
+        >>> combine([*nets, *dt.sums(data, features=100)], data.val).without(3, "8").known
+        ('0', '1', '2', '4', '5', '6', '7', '9')
+        """
+        left: list[Part] = []
+        for part in self.parts:
+            if not isinstance(part, Composite | Sums | Combined):
+                raise MisfitError(f"{part!r} is a single specialist, of which nothing can be left out")
+            left.append(part.without(*classes))
+        return type(self)(left, self.weights)
 
     @property
     def specialists(self) -> tuple[Specialist, ...]:
