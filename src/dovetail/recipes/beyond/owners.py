@@ -22,9 +22,8 @@ METHODS = {
     "FedAvg, 10 rounds": "federated",
     "FedAvg, 100 rounds": "federated",
     JOINT: "federated",
-    "specialists, together": "parts",
 }
-"""What is compared, and which kind of unit measures it; the last two need the samples of all."""
+"""What is compared, and which kind of unit measures it; the last needs the samples of all."""
 SHARES = {"classes": "classes of their own", "dirichlet": "Dirichlet(.1) shares"}
 """What owners have, and how lines call it."""
 
@@ -99,8 +98,8 @@ _OWNED: dict[Scale, tuple[Owned, ...]] = {
             16,
             {"epochs": 4, "lr": 1e-3, "batch_size": 256},
             {"hidden": 64, "epochs": 4, "lr": 1e-3, "batch_size": 128},
-            0.05,
-            {"parts": 3, "federated": 1},
+            0.5,
+            {"parts": 1, "federated": 1},
         ),
         Owned(
             "CLINC150 on MiniLM-L6",
@@ -111,8 +110,8 @@ _OWNED: dict[Scale, tuple[Owned, ...]] = {
             10,
             {"epochs": 10, "lr": 3e-3, "batch_size": 128},
             {"hidden": 256, "epochs": 10, "lr": 1e-3, "batch_size": 64},
-            0.05,
-            {"parts": 3, "federated": 1},
+            0.5,
+            {"parts": 1, "federated": 1},
         ),
     ),
     "smoke": (
@@ -125,7 +124,7 @@ _OWNED: dict[Scale, tuple[Owned, ...]] = {
             8,
             {"epochs": 8, "lr": 1e-2, "batch_size": 64},
             {"hidden": 40, "epochs": 10, "lr": 5e-3, "batch_size": 64},
-            0.05,
+            0.2,
             {"parts": 1, "federated": 1},
             ((1, 5), (10, 1), (100, 1)),
             100,
@@ -143,7 +142,7 @@ _NOTE = (
     "federated averaging of one hidden layer by plain gradient descent, ten epochs in one round, two in each of 10, "
     "one in each of 100. *Together* and *joint*: on the samples of all. *Below joint*: the joint head less this. "
     "*MB sent*: by an owner, in the mean; cards are in the files of parts. How all are trained was set beforehand."
-)  # fmt: skip
+)
 
 
 def _lines(scale: Scale) -> list[LineTable]:

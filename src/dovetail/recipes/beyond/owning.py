@@ -149,7 +149,7 @@ _Found = dict[str, tuple[float, float, float | None]]
 
 
 def _parts(owned: _Owned, settings: Settings, device: torch.device) -> _Found:
-    """Compose the specialists of owners, add their sums, and combine both; beside specialists of all samples."""
+    """Compose the specialists of owners, add their sums, and combine both."""
     data = owned.data
     net = f"mlp:{settings['units'] * data.outputs},dropout=0"
     how: dict[str, Any] = {
@@ -167,13 +167,11 @@ def _parts(owned: _Owned, settings: Settings, device: torch.device) -> _Found:
     of_owners = [_sums_of(replace(data, train=own), settings) for own in owned.train if len(own)]
     added = add_sums(of_owners)
     both = combine([whole, added], data.val, device=device)
-    together = compose_quietly(list(train_specialists(data, net, **how)))
     part, summed = _bytes_of(specialists) / len(cards), _bytes_of(of_owners) / len(cards)
-    sent: dict[str, tuple[Part, float | None]] = {
+    sent: dict[str, tuple[Part, float]] = {
         "specialists": (whole, part),
         "sums": (added, summed),
         "both": (both, part + summed),
-        "specialists, together": (together, None),
     }
 
     def score(one: Part, split: Split) -> float:
