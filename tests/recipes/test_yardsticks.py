@@ -7,6 +7,7 @@ import pytest
 import torch
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.neighbors import NearestCentroid
+from torch import Tensor, nn
 
 from dovetail.data.split import Split
 from dovetail.recipes.beyond.yardsticks import (
@@ -30,13 +31,18 @@ def samples(seed: int, count: int = 300) -> Split:
     return Split(means[y] + torch.randn(count, 4, generator=draw), y)
 
 
+def last_weights(head: nn.Module) -> Tensor:
+    """Return the weights of the last layer."""
+    return head.get_parameter("2.weight")
+
+
 def test_nearest_mean_is_that_of_scikit_learn_however_samples_come() -> None:
     train, test = samples(0), samples(1)
     nearest = NearestMean.empty(4, 3)
     for some in (train.where(train.y == 2), train.where(train.y < 2)):
         nearest.learn(some)
     expected = NearestCentroid().fit(train.x.numpy(), train.y.numpy()).predict(test.x.numpy())
-    assert nearest.layer()(test.x).argmax(1).tolist() == expected.tolist()
+    assert nearest.solved(test, 3)(test.x).argmax(1).tolist() == expected.tolist()
 
 
 def test_ridge_is_that_of_numpy_however_samples_come() -> None:
@@ -44,7 +50,7 @@ def test_ridge_is_that_of_numpy_however_samples_come() -> None:
     ridge = Ridge.empty(4, 3)
     for number in (2, 0, 1):
         ridge.learn(train.where(train.y == number))
-    found = ridge.best_on(val, 3)
+    found = ridge.solved(val, 3)
     x, y = train.x.double().numpy(), np.eye(3)[train.y.numpy()]
     solutions = {r: np.linalg.solve(x.T @ x + r * np.eye(4), x.T @ y) for r in (1.0, 10.0, 100.0, 1000.0)}
     right = {
@@ -59,7 +65,7 @@ def test_ridge_with_a_constant_is_near_scikit_learns() -> None:
     train, test = samples(0), samples(1)
     ridge = Ridge.empty(5, 3)
     ridge.learn(Split(with_constant(train.x), train.y))
-    ours = ridge.best_on(Split(with_constant(test.x), test.y), 3)
+    ours = ridge.solved(Split(with_constant(test.x), test.y), 3)
     theirs = RidgeClassifier(alpha=1.0).fit(train.x.numpy(), train.y.numpy())
     found = accuracy_of(ours, Split(with_constant(test.x), test.y), 3)
     assert found == pytest.approx(theirs.score(test.x.numpy(), test.y.numpy()), abs=0.03)
@@ -68,11 +74,11 @@ def test_ridge_with_a_constant_is_near_scikit_learns() -> None:
 def test_a_head_learns_as_much_as_logistic_regression_and_only_its_first_outputs() -> None:
     train, test = samples(0, 900), samples(1, 900)
     head = new_head(4, 16, 5, seed=0)
-    kept = head[2].weight[3:].clone()
+    kept = last_weights(head)[3:].clone()
     train_head(head, train, outputs=3, epochs=15, lr=1e-2, batch_size=64, seed=0)
     theirs = LogisticRegression().fit(train.x.numpy(), train.y.numpy()).score(test.x.numpy(), test.y.numpy())
     assert accuracy_of(head, test, 3) > theirs - 0.03
-    assert head[2].weight[3:].equal(kept)
+    assert last_weights(head)[3:].equal(kept)
 
 
 def test_the_same_seed_makes_the_same_head_and_leaves_the_global_one_alone() -> None:
@@ -82,7 +88,7 @@ def test_the_same_seed_makes_the_same_head_and_leaves_the_global_one_alone() -> 
     one, other = new_head(3, 4, 2, seed=1), new_head(3, 4, 2, seed=1)
     assert torch.rand(1).equal(expected)
     assert all(a.equal(b) for a, b in zip(one.parameters(), other.parameters(), strict=True))
-    assert not new_head(3, 4, 2, seed=2)[0].weight.equal(one[0].weight)
+    assert not last_weights(new_head(3, 4, 2, seed=2)).equal(last_weights(one))
 
 
 def test_classes_count_the_same_in_training() -> None:

@@ -15,8 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from ...data.dataset import Dataset
+from ...data.split import Split
 from ...errors import TrainingWarning, unknown_name
 from ...specialists import Specialist, Team, combine, sums, train_specialists
 from ...specialists.closed_form.sums import Sums, add_sums
@@ -29,7 +31,6 @@ from .known_trunks import features_of
 from .yardsticks import (
     NearestMean,
     Ridge,
-    Split,
     accuracy_of,
     joined,
     new_head,
@@ -217,33 +218,25 @@ def _heads(settings: Settings, device: torch.device) -> Row:
 
 def _closed_forms(settings: Settings, device: torch.device) -> Row:
     """Learn nearest means and ridge regressions, which keep sums and forget nothing."""
-    steps, scores, size = _Steps(settings), _Scores(), settings["features"]
-    data, outputs = steps.data, steps.data.outputs
-    maps: dict[str, Callable[[Split], Split]] = {
-        "linear ridge": lambda split: Split(with_constant(split.x), split.y),
-        "random-feature ridge": lambda split: Split(
-            random_features(split.x, size, settings["seed"]), split.y
-        ),
+    steps, scores, size, seed = _Steps(settings), _Scores(), settings["features"], settings["seed"]
+    inputs, outputs = steps.data.train.x.shape[1], steps.data.outputs
+    forms: dict[str, tuple[Callable[[Tensor], Tensor], NearestMean | Ridge]] = {
+        "nearest mean": (lambda x: x, NearestMean.empty(inputs, outputs)),
+        "linear ridge": (with_constant, Ridge.empty(inputs + 1, outputs)),
+        "random-feature ridge": (lambda x: random_features(x, size, seed), Ridge.empty(size, outputs)),
     }
-    mapped = {name: [change(split) for split in data.splits.values()] for name, change in maps.items()}
-    nearest = NearestMean.empty(data.train.x.shape[1], outputs)
-    ridges = {name: Ridge.empty(train.x.shape[1], outputs) for name, (train, *_) in mapped.items()}
     for place, end in enumerate(steps.ends):
-        begin = steps.ends[place - 1] if place else 0
-        own = (data.train.y >= begin) & (data.train.y < end)
-        nearest.learn(data.train.where(own))
-        for name, ridge in ridges.items():
-            ridge.learn(mapped[name][0].where(own))
+        new = steps.new_by_id(place)
+        for change, form in forms.values():
+            form.learn(Split(change(new.x), new.y))
         if place + 1 not in steps.measured:
             continue
         scores.classes.append(end)
-        for name, layer, (val, test) in (
-            ("nearest mean", nearest.layer(), (data.val, data.test)),
-            *((name, None, tuple(mapped[name][1:])) for name in ridges),
-        ):
-            val, test = (split.where(split.y < end) for split in (val, test))
-            found = layer or ridges[name].best_on(val, end)
-            scores.add(name, accuracy_of(found, val, end), accuracy_of(found, test, end))
+        now = steps.so_far(place)
+        for name, (change, form) in forms.items():
+            val, test = (Split(change(split.x), split.y) for split in (now.val, now.test))
+            layer = form.solved(val, end)
+            scores.add(name, accuracy_of(layer, val, end), accuracy_of(layer, test, end))
     return scores.row()
 
 

@@ -112,7 +112,7 @@ _CIFAR10 = Growing(
     {"hidden": 160, "epochs": 4, "lr": 3e-4, "batch_size": 256},
     {"parts": 10, "heads": 10, "closed forms": 5, "together": 3},
 )
-_CLINC = {
+_CLINC: dict[str, Any] = {
     "trunk": "all-minilm-l6-v2",
     "data": {"name": "clinc150", "options": {}},
     "inputs": 384,

@@ -90,18 +90,6 @@ class Owned:
 _OWNED: dict[Scale, tuple[Owned, ...]] = {
     "paper": (
         Owned(
-            "CIFAR-10 on EfficientNet-lite0",
-            "efficientnet-lite0",
-            {"name": "cifar10", "options": {"scale": "unit"}},
-            1280,
-            10,
-            16,
-            {"epochs": 4, "lr": 1e-3, "batch_size": 256},
-            {"hidden": 64, "epochs": 4, "lr": 1e-3, "batch_size": 128},
-            0.5,
-            {"parts": 1, "federated": 1},
-        ),
-        Owned(
             "CLINC150 on MiniLM-L6",
             "all-minilm-l6-v2",
             {"name": "clinc150", "options": {}},
@@ -110,6 +98,18 @@ _OWNED: dict[Scale, tuple[Owned, ...]] = {
             10,
             {"epochs": 10, "lr": 3e-3, "batch_size": 128},
             {"hidden": 256, "epochs": 10, "lr": 1e-3, "batch_size": 64},
+            0.5,
+            {"parts": 1, "federated": 1},
+        ),
+        Owned(
+            "CIFAR-10 on EfficientNet-lite0",
+            "efficientnet-lite0",
+            {"name": "cifar10", "options": {"scale": "unit"}},
+            1280,
+            10,
+            16,
+            {"epochs": 4, "lr": 1e-3, "batch_size": 256},
+            {"hidden": 64, "epochs": 4, "lr": 1e-3, "batch_size": 128},
             0.5,
             {"parts": 1, "federated": 1},
         ),

@@ -105,7 +105,7 @@ class Ridge:
     --------
     >>> ridge = Ridge.empty(2, 2)
     >>> ridge.learn(Split(torch.eye(2), torch.tensor([0, 1])))
-    >>> ridge.best_on(Split(torch.eye(2), torch.tensor([0, 1])), 2)(torch.tensor([[0.0, 3.0]])).argmax()
+    >>> ridge.solved(Split(torch.eye(2), torch.tensor([0, 1])), 2)(torch.tensor([[0.0, 3.0]])).argmax()
     tensor(1)
     """
 
@@ -122,14 +122,14 @@ class Ridge:
         self.second += samples.x.T @ samples.x
         self.first.T.index_add_(0, samples.y, samples.x)
 
-    def best_on(self, val: Split, outputs: int) -> nn.Linear:
+    def solved(self, val: Split, outputs: int) -> nn.Linear:
         """Return the solution, of several, with the fewest errors on validation samples."""
-        found = []
+        found: list[tuple[float, int, nn.Linear]] = []
         for ridge in RIDGES:
             matrix = self.second.double()
             matrix.diagonal().add_(ridge)
             weights = torch.cholesky_solve(self.first[:, :outputs].double(), torch.linalg.cholesky(matrix))
-            layer = nn.Linear(*weights.shape, bias=False)
+            layer = nn.Linear(weights.shape[0], outputs, bias=False)
             layer.weight = nn.Parameter(weights.T.float().contiguous())
             found.append((accuracy_of(layer, val, outputs), -len(found), layer))
         return max(found)[2]
@@ -158,9 +158,9 @@ class NearestMean:
         self.total.index_add_(0, samples.y, samples.x)
         self.count += samples.y.bincount(minlength=len(self.count))
 
-    def layer(self) -> nn.Linear:
-        """Return it as a layer: 2 x·m - m² is largest where the distance is least."""
+    def solved(self, val: Split, outputs: int) -> nn.Linear:
+        """Return it as a layer: 2 x·m - m² is largest where the distance is least; there is nothing to choose."""
         means = self.total / self.count.clamp(min=1)[:, None]
-        layer = nn.Linear(*reversed(means.shape))
+        layer = nn.Linear(means.shape[1], len(means))
         layer.weight, layer.bias = nn.Parameter(2 * means), nn.Parameter(-means.square().sum(1))
         return layer
