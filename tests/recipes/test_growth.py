@@ -132,7 +132,7 @@ def test_old_classes_are_learned_from_no_sample(monkeypatch: pytest.MonkeyPatch)
         return original(data, *arguments, **options)  # type: ignore[arg-type]
 
     monkeypatch.setattr("dovetail.recipes.beyond.growing.train_specialists", watched)
-    run(unit.settings | {"training": {**unit.settings["training"], "epochs": 1}}, torch.device("cpu"))
+    run(dict(unit.settings) | {"training": {**unit.settings["training"], "epochs": 1}}, torch.device("cpu"))
     assert len(seen) == 3
     assert all(not (one & other) for place, one in enumerate(seen) for other in seen[:place])
 
@@ -140,4 +140,4 @@ def test_old_classes_are_learned_from_no_sample(monkeypatch: pytest.MonkeyPatch)
 def test_unknown_kinds_are_answered_with_the_nearest() -> None:
     (unit, *_) = find_recipe(NAME).units("smoke")
     with pytest.raises(SpecError, match="closed forms"):
-        run(unit.settings | {"kind": "closed form"}, torch.device("cpu"))
+        run(dict(unit.settings) | {"kind": "closed form"}, torch.device("cpu"))
