@@ -144,7 +144,7 @@ _GROWING: dict[Scale, tuple[Growing, ...]] = {
             "CLINC150 on MiniLM-L6, 15 × 10",
             step=10,
             measured=(1, 5, 10, 15),
-            runs={"parts": 5, "heads": 5, "closed forms": 3, "together": 1},
+            runs={"parts": 10, "heads": 10, "closed forms": 5, "together": 1},
             **_CLINC,
         ),
         Growing(
@@ -169,16 +169,16 @@ _RULES = (
     "and heads are trained was set beforehand."
 )
 _END_NOTE = (
-    "Test accuracy when all classes are there, mean (sd) over runs: ten of parts and heads, five of closed forms; "
-    "*one by one* one of each. *Spread*: the best run less the worst. *Below joint*: the mean of joint heads less "
-    "this. " + _RULES
+    "Test accuracy when all classes are there, mean (sd) over runs. *Runs*: how many there are of those that are "
+    "declared. *Spread*: the best run less the worst, over orders and seeds at once, as each run has another of "
+    "both. *Below joint*: the mean of joint heads less this. " + _RULES
 )
 _STEPS_NOTE = "Test accuracy on the classes so far, in the mean over the same runs."
 _AT_ONCE_NOTE = (
     "Specialists for all classes, without steps: trained *together* on all samples, and *each alone*, on the "
-    "samples of its own class and draws of the cards of all others. Test accuracy, mean (sd) over three runs of "
-    "CIFAR-10, one of CLINC150. *Below together* is what is lost by never seeing a sample of another class. "
-    "Features are scaled as above, by the classes that come first in the order of the run."
+    "samples of its own class and draws of the cards of all others. Test accuracy, mean (sd) over runs. *Below "
+    "together* is what is lost by never seeing a sample of another class. Features are scaled as above, by the "
+    "classes that come first in the order of the run."
 )
 _COSTS_NOTE = (
     "What the last step takes: seconds of the processor until its classes are added (training and introducing) and "
@@ -244,6 +244,8 @@ def _end_columns(line: Line, rows: Rows) -> dict[str, Quantity]:
     method, own = line.condition
     scores, joint = _scores(rows[:own], method), _scores(rows[own:], JOINT)
     columns = {"accuracy": Quantity.of_sample(scores)}
+    if scores:
+        columns["runs"] = Quantity(len(scores), of=own)
     if len(scores) > 1:
         columns["spread"] = Quantity(max(scores) - min(scores))
     if scores and joint and method != JOINT:
