@@ -28,6 +28,7 @@ def golden_units() -> dict[str, Unit]:
         unit for unit in find_recipe("forget").units("smoke") if unit.settings["kind"] == "sums"
     )
     heads = next(unit for unit in find_recipe("trunks").units("smoke") if unit.settings["head"] == "slots")
+    growing, owning = (find_recipe(name).units("smoke")[0] for name in ("growth", "owners"))
     units = [
         _changed(
             specialists, seeds=[0], rewarded=[[0], [1], [2]], pairs=pair, orders=1, method_inputs=32,
@@ -49,6 +50,8 @@ def golden_units() -> dict[str, Unit]:
         ),
         _changed(forgetting, trunk="", features=0, relearning={"samples": [20], "steps": [0, 60]}),
         _changed(scratch, training={**scratch.settings["training"], "epochs": 2}),
+        _changed(growing, first=5, step=5, measured=[2], training={**growing.settings["training"], "epochs": 3}),
+        _changed(owning, kind="federated", rounds=[[1, 2], [3, 1]]),
     ]  # fmt: skip
     return {unit.work: unit for unit in units}
 

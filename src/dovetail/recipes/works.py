@@ -27,6 +27,8 @@ WORKS = {
     "beyond/heads": ("beyond.heads", 1),
     "beyond/from-scratch": ("beyond.from_scratch", 1),
     "beyond/forgetting": ("beyond.forgetting", 1),
+    "beyond/growing": ("beyond.growing", 1),
+    "beyond/owning": ("beyond.owning", 1),
 }
 """The file of each work, from this folder, and its version. Works need torch and are imported when they are needed."""
 
