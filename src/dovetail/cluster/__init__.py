@@ -1,7 +1,8 @@
 """Clusterability: how well a network falls into clusters, whether chance would do as well, and training for it.
 
 `audit` compares a network with shuffled copies of itself (`clusterability`; `null` has the copies, `doubts` what makes
-the numbers doubtful), `lesions` says what the network loses with each cluster, `partition` cuts graphs into clusters,
+the numbers doubtful), `lesions` says what the network loses with each cluster,
+`profiles` what single units are connected with and needed for, `partition` cuts graphs into clusters,
 `promote` trains networks that cluster well.
 """
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from .null import Null
     from .partition.ncut import ncut
     from .partition.spectral import spectral_clusters
+    from .profiles import lesion_profiles, path_profiles, profile_clusters
     from .promote import ClusterabilityPenalty, clusterable_init_, rescale_, train_networks
     from .settings import AuditSettings
 
@@ -30,7 +32,10 @@ __all__ = [
     "clusterability",
     "clusterable_init_",
     "lesion",
+    "lesion_profiles",
     "ncut",
+    "path_profiles",
+    "profile_clusters",
     "rescale_",
     "spectral_clusters",
     "train_networks",
@@ -45,6 +50,7 @@ __getattr__, __dir__ = lazy_names(
         "null": ["Null"],
         "partition.ncut": ["ncut"],
         "partition.spectral": ["spectral_clusters"],
+        "profiles": ["lesion_profiles", "path_profiles", "profile_clusters"],
         "promote": ["ClusterabilityPenalty", "clusterable_init_", "rescale_", "train_networks"],
         "settings": ["AuditSettings"],
     },
