@@ -17,6 +17,7 @@ ORDER: list[set[str]] = [
     {"graph"},
     {"prune"},
     {"population"},
+    {"planted"},
     {"trunks"},
     {"specialists"},
     {"sculpting"},

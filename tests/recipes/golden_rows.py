@@ -45,6 +45,7 @@ def golden_units() -> dict[str, Unit]:
             heads, seeds=[0], unknown=[0], training={**heads.settings["training"], "epochs": 3},
         ),
         _changed(scratch, training={**scratch.settings["training"], "epochs": 2}),
+        find_recipe("ground-truth").units("smoke")[1],
     ]  # fmt: skip
     return {unit.work: unit for unit in units}
 

@@ -2,8 +2,8 @@
 
 `audit` compares a network with shuffled copies of itself (`clusterability`; `null` has the copies, `doubts` what makes
 the numbers doubtful), `lesions` says what the network loses with each cluster,
-`profiles` what single units are connected with and needed for, `partition` cuts graphs into clusters,
-`promote` trains networks that cluster well.
+`alike` which units lead to the same or are needed for the same, `partition` cuts graphs into clusters, `promote` trains
+networks that cluster well.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 from ..lazy import lazy_names
 
 if TYPE_CHECKING:
+    from .alike import effect_profiles, path_profiles, profile_clusters
     from .audit import Clusterability, Stability, clusterability
     from .lesions import Lesions, lesion
     from .null import Null
     from .partition.ncut import ncut
     from .partition.spectral import spectral_clusters
-    from .profiles import lesion_profiles, path_profiles, profile_clusters
     from .promote import ClusterabilityPenalty, clusterable_init_, rescale_, train_networks
     from .settings import AuditSettings
 
@@ -31,8 +31,8 @@ __all__ = [
     "Stability",
     "clusterability",
     "clusterable_init_",
+    "effect_profiles",
     "lesion",
-    "lesion_profiles",
     "ncut",
     "path_profiles",
     "profile_clusters",
@@ -45,12 +45,12 @@ __all__ = [
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
+        "alike": ["effect_profiles", "path_profiles", "profile_clusters"],
         "audit": ["Clusterability", "Stability", "clusterability"],
         "lesions": ["Lesions", "lesion"],
         "null": ["Null"],
         "partition.ncut": ["ncut"],
         "partition.spectral": ["spectral_clusters"],
-        "profiles": ["lesion_profiles", "path_profiles", "profile_clusters"],
         "promote": ["ClusterabilityPenalty", "clusterable_init_", "rescale_", "train_networks"],
         "settings": ["AuditSettings"],
     },

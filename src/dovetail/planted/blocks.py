@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from ..errors import SpecError, unknown_name
 from ..graph.graph import Indices
 from .known import KnownNetwork
-from .transformer import Attention, Block, Transformer
+from .transformer import Attention, Block, Transformer, random_rows
 
 Kind: TypeAlias = Literal["mlp", "cnn", "attention"]
 
@@ -32,6 +32,7 @@ def block_network(
 
     Every layer has as many units of each module, in random order. A weight is drawn from a normal distribution, of
     standard deviation 1 within a module and ``1 - strength`` between two, and scaled by the layer's width.
+    Biases are 0.
 
     Parameters
     ----------
@@ -70,8 +71,11 @@ def block_network(
     with torch.no_grad():
         made = {"mlp": _mlp, "cnn": _cnn, "attention": _attention}[kind](drawn, layers)
     names = tuple(f"module {number}" for number in range(modules))
-    network, example, ends = made
-    return KnownNetwork(network.eval(), example, names, drawn.owners, ends)
+    network, samples, ends = made
+    for name, tensor in network.named_parameters():
+        if name.endswith("bias"):
+            nn.init.zeros_(tensor)
+    return KnownNetwork(network.eval(), samples, names, drawn.owners, ends)
 
 
 class _Drawn:
@@ -100,14 +104,18 @@ class _Drawn:
 
 
 _Made: TypeAlias = tuple[nn.Module, Tensor, tuple[str, ...]]
-"""A network, what it takes, and the layers at its ends."""
+"""A network, samples for it, and the layers at its ends."""
+
+
+def _normal(count: int, *shape: int) -> Tensor:
+    return torch.randn(count, *shape, generator=torch.Generator().manual_seed(0))
 
 
 def _mlp(drawn: _Drawn, layers: int) -> _Made:
     dense = [nn.Linear(drawn.width, drawn.width) for _ in range(layers + 1)]
     network = nn.Sequential(*(module for layer in dense for module in (layer, nn.ReLU())))[:-1]
     _fill_chain(drawn, network)
-    return network, torch.zeros(1, drawn.width), ("input", str(2 * layers))
+    return network, _normal(64, drawn.width), ("input", str(2 * layers))
 
 
 def _cnn(drawn: _Drawn, layers: int) -> _Made:
@@ -117,7 +125,7 @@ def _cnn(drawn: _Drawn, layers: int) -> _Made:
         *chain, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(drawn.width, drawn.width)
     )
     _fill_chain(drawn, network)
-    return network, torch.zeros(1, drawn.width, _PLACES, _PLACES), ("input", str(2 * layers + 2))
+    return network, _normal(8, drawn.width, _PLACES, _PLACES), ("input", str(2 * layers + 2))
 
 
 def _fill_chain(drawn: _Drawn, network: nn.Sequential) -> None:
@@ -148,4 +156,4 @@ def _attention(drawn: _Drawn, layers: int) -> _Made:
         drawn.fill(block.up.weight, hidden, stream)
         drawn.fill(block.down.weight, stream, hidden)
     drawn.fill(network.readout.weight, drawn.mixed("readout"), stream)
-    return network, torch.zeros(1, _PLACES, dtype=torch.long), ("tokens:tokens", "readout")
+    return network, random_rows(width, _PLACES), ("tokens:tokens", "readout")

@@ -26,7 +26,7 @@ from ..errors import SpecError
 from .known import KnownNetwork
 from .plan import Part, Plan
 from .series import Program, Value
-from .transformer import Transformer, turn_stream_
+from .transformer import Transformer, random_rows, turn_stream_
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +81,7 @@ class CompiledNetwork(KnownNetwork):
             owner[part] = using[0] if len(using) == 1 else -1
         owners = {layer: owner[parts] for layer, parts in self.owners.items()}
         names = tuple(program.name for program in self.programs)
-        return KnownNetwork(self.network, self.example, names, owners, self.ends)
+        return KnownNetwork(self.network, self.samples, names, owners, self.ends)
 
     def _needed(self, output: int) -> set[int]:
         waiting, needed = [output], set[int]()
@@ -138,7 +138,7 @@ def compile_programs(programs: Sequence[Program], *, turn: int | None = None) ->
         owners["tokens"] = np.full(plan.width, -1)
     return CompiledNetwork(
         network=network.float().eval(),
-        example=torch.zeros(1, programs[0].reads.length, dtype=torch.long),
+        samples=random_rows(len(programs[0].reads.values), programs[0].reads.length),
         modules=tuple(part.name for part in plan.parts),
         owners=owners,
         ends=("tokens:tokens", "readout"),

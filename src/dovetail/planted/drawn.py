@@ -13,7 +13,7 @@ _FEW = 4
 """Values of a random map, at most."""
 _MOST_PAIRS = 30
 """Pairs of values that a random map of two series may have."""
-_TRIES = 1000
+_TRIES = 300
 
 
 def draw_program(
@@ -40,8 +40,11 @@ def draw_program(
     >>> draw_program(3).run("abcab") == draw_program(3).run("abcab")
     True
     """
-    if operations < 1:
-        raise SpecError(f"a program has one operation or more; got operations={operations}")
+    if operations < 1 or len(alphabet) < 2:
+        raise SpecError(
+            f"random programs have one operation or more, and read two tokens or more; got operations={operations} and "
+            f"{len(alphabet)} tokens"
+        )
     rng = np.random.default_rng((seed, operations))
     for _ in range(_TRIES):
         program = _drawn(f"drawn {seed}", rng, operations, alphabet, length)

@@ -24,8 +24,8 @@ class KnownNetwork:
     ----------
     network : nn.Module
         An ordinary module.
-    example : Tensor
-        A batch of one that it takes.
+    samples : Tensor
+        A batch of what it is for.
     modules : tuple of str
         What its modules are called.
     owners : mapping
@@ -38,7 +38,7 @@ class KnownNetwork:
     """
 
     network: nn.Module
-    example: Tensor
+    samples: Tensor
     modules: tuple[str, ...]
     owners: Mapping[str, Indices]
     ends: tuple[str, ...] = ()
@@ -46,7 +46,7 @@ class KnownNetwork:
 
     def graph(self, residual: Residual = "nodes") -> NetworkGraph:
         """Return the network's graph, as `network_graph` makes it."""
-        return network_graph(self.network, self.example, residual=residual)
+        return network_graph(self.network, self.samples[:1], residual=residual)
 
     def labels(self, graph: NetworkGraph, *, ends: bool = True) -> Indices:
         """Return the module of each node of the network's graph; -1 for nodes of none.

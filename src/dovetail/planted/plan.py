@@ -41,7 +41,8 @@ class Part:
     units : range
         Its units in the block: of queries, keys and values for a head, dense ones else.
     reads : tuple of int
-        The parts that it reads.
+        The parts that it reads; by weights of 0 where what they say makes no difference, as to a predicate that never
+        holds.
     """
 
     name: str

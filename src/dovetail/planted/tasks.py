@@ -90,7 +90,7 @@ def task_networks(
         network = population.member(place)
         assert isinstance(network, nn.Sequential)
         _add_noise_(network, allowed, 1 - strength, np.random.default_rng((seed, 11)))
-        found.append(KnownNetwork(network, torch.zeros(1, task.inputs), names, owners, ("input", "4"), wires))
+        found.append(KnownNetwork(network, task.x, names, owners, ("input", "4"), wires))
     return found
 
 

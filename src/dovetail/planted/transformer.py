@@ -95,6 +95,11 @@ class Transformer(nn.Module):
         return self.readout(x)  # type: ignore[no-any-return]
 
 
+def random_rows(tokens: int, places: int, count: int = 64) -> Tensor:
+    """Return random rows of tokens, always the same, ``[count, places]``."""
+    return torch.randint(tokens, (count, places), generator=torch.Generator().manual_seed(0))
+
+
 @torch.no_grad()
 def turn_stream_(network: Transformer, turn: Tensor) -> None:
     """Turn the residual stream of a transformer, in place: it computes the same in another basis.

@@ -27,7 +27,7 @@ _HOMES = {
         "random-init": "random_init",
     },
     "beyond": {"modules-meet-clusters": "modules_meet_clusters", "stability": "stability", "trunks": "trunks",
-               "cifar": "cifar"},
+               "cifar": "cifar", "ground-truth": "ground_truth"},
 }  # fmt: skip
 """The recipes of each paper as they are listed, and their files. Names are unique over all papers."""
 

@@ -1,4 +1,4 @@
-"""Profiles of units: where paths through a unit come from and lead to, and what the network loses without it."""
+"""Units that are alike: by where paths through them come from and lead to, or by what outputs lose without them."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def path_profiles(graph: NetworkGraph) -> Floats:
     return np.concatenate([_shares(from_begin), _shares(to_end)], axis=1)
 
 
-def lesion_profiles(network: nn.Module, samples: Tensor, graph: NetworkGraph | None = None) -> Floats:
+def effect_profiles(network: nn.Module, samples: Tensor, graph: NetworkGraph | None = None) -> Floats:
     """Return what each output of a network loses without each unit.
 
     A unit is taken out as by `lesion`: what every layer reads from it is 0.
@@ -85,7 +85,7 @@ def lesion_profiles(network: nn.Module, samples: Tensor, graph: NetworkGraph | N
     >>> with torch.no_grad():
     ...     for layer in (network[0], network[2]):
     ...         _ = layer.weight.copy_(torch.eye(2))
-    >>> lesion_profiles(network, torch.tensor([[1.0, 3.0]])).tolist()[2:4]
+    >>> effect_profiles(network, torch.tensor([[1.0, 3.0]])).tolist()[2:4]
     [[1.0, 0.0], [0.0, 3.0]]
     """
     graph = network_graph(network, samples[:2]) if graph is None else graph
@@ -152,12 +152,14 @@ def profile_clusters(profiles: ArrayLike, k: int, *, seed: int = 0) -> tuple[Ind
     apart -= apart.mean(axis=0)
     lengths = np.linalg.norm(apart, axis=1, keepdims=True)
     apart = np.divide(apart, lengths, out=np.zeros_like(apart), where=lengths > _ROUNDING)
+    total = np.square(apart - apart.mean(axis=0)).sum()
+    if total <= _ROUNDING:  # all are alike
+        return np.where(used, 0, -1), 0.0
     with one_blas_thread():
         means = KMeans(k, n_init=10, random_state=seed).fit(apart)
     labels = np.full(len(rows), -1)
     labels[used] = means.labels_
-    total = np.square(apart - apart.mean(axis=0)).sum()
-    return labels, float(1 - means.inertia_ / total) if total > _ROUNDING else 0.0
+    return labels, float(1 - means.inertia_ / total)
 
 
 _ROUNDING = 1e-12
@@ -181,6 +183,6 @@ def _outputs(found: object) -> Tensor:
     if not isinstance(found, Tensor) or found.dim() < 2:
         what = tuple(found.shape) if isinstance(found, Tensor) else type(found).__name__
         raise ShapeError(
-            f"lesion profiles need outputs along the last dimension, of a batch; the network gives {what}"
+            f"effects need outputs along the last dimension, of a batch; the network gives {what}"
         )
     return found
