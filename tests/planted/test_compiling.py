@@ -123,6 +123,18 @@ def test_logits_are_one_for_what_the_program_says() -> None:
     )
 
 
+@pytest.mark.parametrize("turn", [None, 3])
+def test_heads_look_where_selectors_say(turn: int | None) -> None:
+    compiled = compile_programs([NAMED["sort"]], turn=turn)
+    looks = compiled.looks("caba")
+    assert looks.keys() == {part.name for part in compiled.parts if part.kind == "head"}
+    # Sorted, the places are 1, 3, 2, 0; before each of c, a, b, a stand as many smaller ones.
+    np.testing.assert_allclose(looks["6 pick"], np.eye(5)[[2, 4, 3, 1]], atol=1e-5)
+    smaller = np.array([[0, 1, 1, 1], [0, 0, 0, 0], [0, 1, 0, 1], [0, 0, 0, 0]])
+    counted = np.concatenate([np.ones((4, 1)), smaller], axis=1)
+    np.testing.assert_allclose(looks["1 count"], counted / counted.sum(1, keepdims=True), atol=1e-5)
+
+
 def test_the_reader_follows_parts() -> None:
     compiled = compile_programs([NAMED["induction"]])
     graph = compiled.graph()

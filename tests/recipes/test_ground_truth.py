@@ -33,7 +33,7 @@ def made_up(unit: Unit) -> Finished:
 
 
 def test_units_are_all_conditions() -> None:
-    check_units(NAME, paper=42, smoke=9)
+    check_units(NAME, paper=40, smoke=9)
     units = find_recipe(NAME).units("paper")
     assert {unit.settings["family"] for unit in units} == {"blocks", "tasks", "programs"}
     assert all(
@@ -63,7 +63,7 @@ def test_tables_count_what_is_found() -> None:
     rand, information, power, false, compiled, _ = recipe.tables("paper", finished)
     assert rand.wide().iloc[0]["paths"] == "0.500 (0.000)"
     assert information.wide().iloc[0]["paths"] == "0.250 (0.000)"
-    assert power.wide().iloc[0]["spectral"] == "1/5"
+    assert power.wide().iloc[0]["spectral"] == "1/4"
     wide = false.wide().set_index("network")
     assert wide.loc["mlp blocks", "of (spectral)"] == "1/60"
     assert wide.loc["all", "of (leiden)"] == "5/108"

@@ -23,10 +23,11 @@ import torch
 from torch import Tensor
 
 from ..errors import SpecError
+from ..graph.graph import Floats
 from .known import KnownNetwork
 from .plan import Part, Plan
 from .series import Program, Value
-from .transformer import Transformer, random_rows, turn_stream_
+from .transformer import Block, Transformer, random_rows, turn_stream_
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +44,7 @@ class CompiledNetwork(KnownNetwork):
         The part that each program's logits are read from.
     """
 
+    network: Transformer
     programs: tuple[Program, ...] = ()
     parts: tuple[Part, ...] = ()
     outputs: tuple[int, ...] = ()
@@ -71,6 +73,31 @@ class CompiledNetwork(KnownNetwork):
             self.programs[0].check(row)
         numbers = {token: number for number, token in enumerate(self.programs[0].reads.values)}
         return torch.tensor([[numbers[token] for token in row] for row in rows])
+
+    def looks(self, row: Sequence[Value]) -> dict[str, Floats]:
+        """Return where each head looks, by the name of its part.
+
+        Shares of attention, ``[places, 1 + places]``: a row for each place that looks. The first column is the sink,
+        where a head looks that finds nothing, and to which one that counts always gives the share of one more place.
+
+        Examples
+        --------
+        >>> from dovetail.planted import named_programs
+        >>> compiled = compile_programs([named_programs("ab", 3)["shift"]])
+        >>> compiled.looks("aba")["1 pick"].round(2).tolist()
+        [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]]
+        """
+        heads = {(part.block, part.units.start): part.name for part in self.parts if part.kind == "head"}
+        found: dict[str, Floats] = {}
+        with torch.no_grad():
+            x = self.network.embedded(self.encode([row]))
+            for number, block in enumerate(self.network.blocks):
+                assert isinstance(block, Block)
+                attention = block.attention
+                for head, looks in enumerate(attention.looks(x)[0] if attention is not None else ()):
+                    found[heads[number, head * attention.head_width]] = looks.double().numpy()
+                x = block(x)
+        return found
 
     def by_program(self) -> KnownNetwork:
         """Return the same network with whole programs for modules; parts that several of them need are of none."""

@@ -30,14 +30,23 @@ class Attention(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Return what the heads write, ``[batch, places, width]``."""
+        mixed = scaled_dot_product_attention(*self._with_sinks(x), scale=1.0)
+        return self.out(mixed.transpose(1, 2).flatten(2))  # type: ignore[no-any-return]
+
+    def looks(self, x: Tensor) -> Tensor:
+        """Return where each place looks, ``[batch, heads, places, 1 + places]``: first at the sink."""
+        query, key, _ = self._with_sinks(x)
+        return (query @ key.mT).softmax(-1)
+
+    def _with_sinks(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Return queries, keys and values, ``[batch, heads, places, units]``."""
         query, key, value = (
             layer(x).unflatten(-1, (self.heads, self.head_width)).transpose(1, 2)
             for layer in (self.query, self.key, self.value)
         )
         key = torch.cat([self.sink_key.expand(len(x), -1, -1, -1), key], dim=2)
         value = torch.cat([self.sink_value.expand(len(x), -1, -1, -1), value], dim=2)
-        mixed = scaled_dot_product_attention(query, key, value, scale=1.0)
-        return self.out(mixed.transpose(1, 2).flatten(2))  # type: ignore[no-any-return]
+        return query, key, value
 
 
 class Block(nn.Module):
@@ -89,10 +98,14 @@ class Transformer(nn.Module):
 
     def forward(self, rows: Tensor) -> Tensor:
         """Return logits, ``[batch, places, outputs]``, for rows of tokens, ``[batch, places]``."""
-        x = self.tokens(rows) + self.positions
+        x = self.embedded(rows)
         for block in self.blocks:
             x = block(x)
         return self.readout(x)  # type: ignore[no-any-return]
+
+    def embedded(self, rows: Tensor) -> Tensor:
+        """Return the stream before the first block."""
+        return self.tokens(rows) + self.positions  # type: ignore[no-any-return]
 
 
 def random_rows(tokens: int, places: int, count: int = 64) -> Tensor:
