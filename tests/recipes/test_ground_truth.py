@@ -33,7 +33,7 @@ def made_up(unit: Unit) -> Finished:
 
 
 def test_units_are_all_conditions() -> None:
-    check_units(NAME, paper=40, smoke=9)
+    check_units(NAME, paper=37, smoke=9)
     units = find_recipe(NAME).units("paper")
     assert {unit.settings["family"] for unit in units} == {"blocks", "tasks", "programs"}
     assert all(
