@@ -163,6 +163,10 @@ def test_what_cannot_be_compiled_is_refused() -> None:
         compile_programs([NAMED["sort"]]).predict(["abcx"])
 
 
+def test_no_rows_have_no_answers() -> None:
+    assert compile_programs([NAMED["sort"]]).predict([]) == [[]]
+
+
 def test_a_constant_and_what_is_read_twice() -> None:
     letters = tokens("ab", 3)
     always = Program("always", letters.map(lambda letter: 7))

@@ -72,7 +72,8 @@ class CompiledNetwork(KnownNetwork):
         for row in rows:
             self.programs[0].check(row)
         numbers = {token: number for number, token in enumerate(self.programs[0].reads.values)}
-        return torch.tensor([[numbers[token] for token in row] for row in rows])
+        encoded = torch.tensor([[numbers[token] for token in row] for row in rows], dtype=torch.long)
+        return encoded.reshape(len(rows), self.programs[0].reads.length)
 
     def looks(self, row: Sequence[Value]) -> dict[str, Floats]:
         """Return where each head looks, by the name of its part.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from typing import Any
 
 from ..errors import SpecError
 from .series import Picked, Program, Selector, Series, Tokens, Value, combine, select, tokens
@@ -84,9 +85,9 @@ def named_programs(alphabet: Sequence[Value] = "abc", length: int = 6) -> dict[s
         ("smallest", _first_by(letters, letters, order), "the first of all in the alphabet"),
         ("largest", _first_by(letters, letters, backwards),
          "the last of all in the alphabet"),
-        ("most frequent", _first_by(letters, _alike(letters).count(), lambda one, other: one > other),
+        ("most frequent", _first_by(letters, _alike(letters).count(), _more),
          "the token that is there most often; of several the one that is there first"),
-        ("least frequent", _first_by(letters, _alike(letters).count(), lambda one, other: one < other),
+        ("least frequent", _first_by(letters, _alike(letters).count(), _fewer),
          "the token that is there least often; of several the one that is there first"),
         ("induction", _induction(letters), "what came after the last time that this token was there"),
         ("three in a row", combine(lambda one, other: bool(one and other), twice, _previous(letters, twice)),
@@ -101,6 +102,14 @@ def named_programs(alphabet: Sequence[Value] = "abc", length: int = 6) -> dict[s
 
 _Before = Callable[[Value, Value], bool]
 """Whether one value comes before another."""
+
+
+def _more(one: Any, other: Any) -> bool:
+    return bool(one > other)
+
+
+def _fewer(one: Any, other: Any) -> bool:
+    return bool(one < other)
 
 
 def _equal(one: Value, other: Value) -> bool:
