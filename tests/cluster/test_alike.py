@@ -16,7 +16,8 @@ from dovetail.sculpting import path_products
 
 
 def shares(rows: np.ndarray) -> np.ndarray:
-    return rows / rows.sum(1, keepdims=True)
+    found: np.ndarray = rows / rows.sum(1, keepdims=True)
+    return found
 
 
 def test_paths_of_a_perceptron_are_products_of_matrices() -> None:
@@ -51,7 +52,7 @@ def test_paths_go_along_a_residual_stream() -> None:
     torch.manual_seed(0)
     network = Shortcut()
     graph = dt.network_graph(network, torch.zeros(1, 3))
-    stem, up, down, out = (layer.weight.detach().abs().double().numpy() for layer in network.children())
+    stem, up, down, out = (weight.detach().abs().double().numpy() for weight in network.parameters())
     found = path_profiles(graph)
     names = [group.name for group in graph.groups]
     assert names == ["input", "stem", "up", "out"]

@@ -16,7 +16,8 @@ def between(known: KnownNetwork, name: str, before: str) -> torch.Tensor:
     after, first = known.owners[name], known.owners[before]
     wired = np.array([[(one, other) in known.wires for one in first] for other in after])
     apart = (after[:, None] != first) & ~wired
-    return known.network.state_dict()[f"{name}.weight"][torch.from_numpy(apart)]
+    found: torch.Tensor = known.network.state_dict()[f"{name}.weight"][torch.from_numpy(apart)]
+    return found
 
 
 @pytest.mark.slow

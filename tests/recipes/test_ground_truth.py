@@ -12,20 +12,22 @@ from dovetail.planted import block_network, named_programs
 from dovetail.recipes import Comparison, Finished, Unit, find_recipe
 from dovetail.recipes.beyond.finders import FINDERS, find, modularity, shuffled_network
 from dovetail.recipes.beyond.ground_truth import _FINDERS, _PROGRAMS
+from dovetail.recipes.recipe import Scale
 
 from .recipe_checks import check_units
 from .smoke import run_smoke
 
 NAME = "ground-truth"
+SCALES: tuple[Scale, ...] = ("paper", "smoke")
 
 
 def made_up(unit: Unit) -> Finished:
     """Return a finished unit: every finder is right by half, and sure of the first network alone."""
     count = len(unit.settings["seeds"])
-    columns = {
+    columns: dict[str, list[float | None]] = {
         "rand": [0.5] * count,
         "information": [0.25] * count,
-        "p_values": [0.05] + [0.1] * (count - 1),
+        "p_values": [0.05, *[0.1] * (count - 1)],
     }
     none: dict[str, list[float | None]] = {**columns, "p_values": [None] * count}
     found = {name: columns if name in unit.settings["tested"] else none for name in unit.settings["finders"]}
@@ -47,13 +49,13 @@ def test_units_are_all_conditions() -> None:
 
 def test_any_part_can_be_shown() -> None:
     recipe = find_recipe(NAME)
-    for scale in ("paper", "smoke"):
-        units = recipe.units(scale)  # type: ignore[arg-type]
-        assert not recipe.tables(scale, [])  # type: ignore[arg-type]
+    for scale in SCALES:
+        units = recipe.units(scale)
+        assert not recipe.tables(scale, [])
         for some in (units[:1], units[-1:], units):
             finished = [made_up(unit) for unit in some]
-            assert all(len(table.wide()) for table in recipe.tables(scale, finished))  # type: ignore[arg-type]
-            titles = [title for title, _ in recipe.figures(scale, finished)]  # type: ignore[arg-type]
+            assert all(len(table.wide()) for table in recipe.tables(scale, finished))
+            titles = [title for title, _ in recipe.figures(scale, finished)]
             assert titles == ["agreement", "power"]
 
 

@@ -176,7 +176,8 @@ def _at(nodes: NDArray[np.bool_]) -> Floats:
 
 def _shares(rows: Floats) -> Floats:
     total = rows.sum(axis=1, keepdims=True)
-    return np.divide(rows, total, out=np.zeros_like(rows), where=total > 0)
+    found: Floats = np.divide(rows, total, out=np.zeros_like(rows), where=total > 0)
+    return found
 
 
 def _outputs(found: object) -> Tensor:

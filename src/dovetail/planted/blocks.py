@@ -113,7 +113,7 @@ def _normal(count: int, *shape: int) -> Tensor:
 
 def _mlp(drawn: _Drawn, layers: int) -> _Made:
     dense = [nn.Linear(drawn.width, drawn.width) for _ in range(layers + 1)]
-    network = nn.Sequential(*(module for layer in dense for module in (layer, nn.ReLU())))[:-1]
+    network = nn.Sequential(*[module for layer in dense for module in (layer, nn.ReLU())][:-1])
     _fill_chain(drawn, network)
     return network, _normal(64, drawn.width), ("input", str(2 * layers))
 

@@ -94,9 +94,9 @@ class CompiledNetwork(KnownNetwork):
             x = self.network.embedded(self.encode([row]))
             for number, block in enumerate(self.network.blocks):
                 assert isinstance(block, Block)
-                attention = block.attention
-                for head, looks in enumerate(attention.looks(x)[0] if attention is not None else ()):
-                    found[heads[number, head * attention.head_width]] = looks.double().numpy()
+                if block.attention is not None:
+                    for head, looks in enumerate(block.attention.looks(x)[0]):
+                        found[heads[number, head * block.attention.head_width]] = looks.double().numpy()
                 x = block(x)
         return found
 

@@ -15,6 +15,7 @@ from torch import nn
 from ...cluster import clusterability, effect_profiles, path_profiles, profile_clusters
 from ...cluster.null import Null, Shuffles
 from ...cluster.partition.ncut import unit_scale
+from ...cluster.settings import Method
 from ...graph import NetworkGraph
 from ...graph.graph import Floats, Indices
 from ...planted import KnownNetwork
@@ -53,16 +54,8 @@ def find(
         Of copies and clusterings.
     """
     if name in ("spectral", "leiden"):
-        method = "spectral" if name == "spectral" else "leiden"
-        audit = clusterability(
-            graph,
-            k,
-            shuffles,
-            method=method,
-            seed=seed,
-            stability=0,
-            progress=False,  # type: ignore[arg-type]
-        )
+        method: Method = "spectral" if name == "spectral" else "leiden"
+        audit = clusterability(graph, k, shuffles, method=method, seed=seed, stability=0, progress=False)
         return Finding(audit.labels, audit.p_value if shuffles else None)
     scaled = unit_scale(graph)
     if name == "sculpted" and not _is_chain(graph):
@@ -90,11 +83,16 @@ _Looked: TypeAlias = tuple[Indices, float]
 
 
 def _by_paths(graph: NetworkGraph, k: int, seed: int) -> _Looked:
-    return profile_clusters(path_profiles(graph), k, seed=seed)
+    return _alike(path_profiles(graph), k, seed)
 
 
 def _by_lesions(network: nn.Module, known: KnownNetwork, graph: NetworkGraph, k: int, seed: int) -> _Looked:
-    return profile_clusters(effect_profiles(network, known.samples, graph), k, seed=seed)
+    return _alike(effect_profiles(network, known.samples, graph), k, seed)
+
+
+def _alike(profiles: Floats, k: int, seed: int) -> _Looked:
+    """Cluster profiles; small programs may have fewer units with one than parts."""
+    return profile_clusters(profiles, min(k, np.count_nonzero(profiles.any(axis=1))), seed=seed)
 
 
 def _by_modules(graph: NetworkGraph, k: int, seed: int) -> _Looked:

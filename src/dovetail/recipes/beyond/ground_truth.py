@@ -43,7 +43,7 @@ _PROGRAMS: dict[Scale, dict[str, Sequence[int]]] = {
 _STREAMS: dict[str, dict[str, Any]] = {
     "nodes": {"residual": "nodes", "turned": False},
     "turned": {"residual": "nodes", "turned": True},
-    "through": {"residual": "through", "turned": True},
+    "through": {"residual": "through", "turned": False},
 }
 
 _HOW = """\
@@ -61,7 +61,7 @@ The adjusted Rand index of clusters and parts. A program's operations are the pa
 units, and the directions of the residual stream that they write to. *Two drawn*: two programs side by side, each of
 which is one module; what both need is none. *Stream*: its *nodes* are units; or it is *turned* by a random rotation,
 which leaves what the network computes, but no direction of the stream to a part; or connections pass *through* it
-(`residual="through"`), which gives the same graph however it is turned. *Sculpted* modules need a chain of layers.
+(`residual="through"`), which does not depend on how it is turned. *Sculpted* modules need a chain of layers.
 *Seen* is by spectral clusters of nodes beside 19 copies, p ≤ 0.05."""
 
 
