@@ -21,12 +21,12 @@ def between(known: KnownNetwork, name: str, before: str) -> torch.Tensor:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("parts", ["separate", "shared"])
-def test_tasks_are_learned_in_parts(parts: str) -> None:
+@pytest.mark.parametrize(("parts", "least"), [("separate", 0.99), ("shared", 0.9)])
+def test_tasks_are_learned_in_parts(parts: str, least: float) -> None:
     known = task_networks(parts, [0, 1])[0]  # type: ignore[arg-type]
     task = joint_task(parts, 3)  # type: ignore[arg-type]
     right = ((known.network(task.x) > 0) == (task.y > 0.5)).float().mean()
-    assert right > 0.97
+    assert right > least
     for name, before in (("0", "input"), ("2", "0"), ("4", "2")):
         assert not between(known, name, before).any()
 

@@ -92,7 +92,7 @@ def _by_lesions(network: nn.Module, known: KnownNetwork, graph: NetworkGraph, k:
 
 def _alike(profiles: Floats, k: int, seed: int) -> _Looked:
     """Cluster profiles; small programs may have fewer units with one than parts."""
-    return profile_clusters(profiles, min(k, np.count_nonzero(profiles.any(axis=1))), seed=seed)
+    return profile_clusters(profiles, min(k, int(profiles.any(axis=1).sum())), seed=seed)
 
 
 def _by_modules(graph: NetworkGraph, k: int, seed: int) -> _Looked:
