@@ -33,6 +33,7 @@ FOLDERS = {
     "graph": "The one reader of networks: layers, order, who feeds whom",
     "prune": "Masks, and how to choose them",
     "population": "Many networks at once",
+    "planted": "Networks whose modules are known, and programs compiled to transformers",
     "trunks": "Frozen networks up to a cut, their features computed once",
     "specialists": "Train, compose and measure specialists",
     "sculpting": "Prune to a task's structure, detect modules",

@@ -28,6 +28,7 @@ ORDER: list[set[str]] = [
     {"graph"},
     {"prune"},
     {"population"},
+    {"planted"},
     {"trunks"},
     {"specialists"},
     {"sculpting"},

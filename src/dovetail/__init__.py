@@ -1,8 +1,8 @@
 """Neural networks made of parts that fit.
 
-The names below, and those that `errors` and the folders `data`, `nets`, `graph`, `prune`, `population`, `trunks`,
-`specialists`, `sculpting`, `cluster`, `recipes`, `engine`, `report` and `studio` export, are the public surface;
-everything else may change between versions. They are imported on first use, so that ``import dovetail`` (and
+The names below, and those that `errors` and the folders `data`, `nets`, `graph`, `prune`, `population`, `planted`,
+`trunks`, `specialists`, `sculpting`, `cluster`, `recipes`, `engine`, `report` and `studio` export, are the public
+surface; everything else may change between versions. They are imported on first use, so that ``import dovetail`` (and
 ``dovetail --help``) does not wait for torch.
 
 Examples

@@ -17,6 +17,7 @@ FOLDERS = (
     "graph",
     "prune",
     "population",
+    "planted",
     "trunks",
     "specialists",
     "sculpting",

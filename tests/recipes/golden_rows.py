@@ -52,6 +52,7 @@ def golden_units() -> dict[str, Unit]:
         _changed(scratch, training={**scratch.settings["training"], "epochs": 2}),
         _changed(growing, first=5, step=5, measured=[2], training={**growing.settings["training"], "epochs": 3}),
         _changed(owning, kind="federated", rounds=[[1, 2], [3, 1]]),
+        find_recipe("ground-truth").units("smoke")[1],
     ]  # fmt: skip
     return {unit.work: unit for unit in units}
 

@@ -1,8 +1,9 @@
 """Clusterability: how well a network falls into clusters, whether chance would do as well, and training for it.
 
 `audit` compares a network with shuffled copies of itself (`clusterability`; `null` has the copies, `doubts` what makes
-the numbers doubtful), `lesions` says what the network loses with each cluster, `partition` cuts graphs into clusters,
-`promote` trains networks that cluster well.
+the numbers doubtful), `lesions` says what the network loses with each cluster,
+`alike` which units lead to the same or are needed for the same, `partition` cuts graphs into clusters, `promote` trains
+networks that cluster well.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 from ..lazy import lazy_names
 
 if TYPE_CHECKING:
+    from .alike import effect_profiles, path_profiles, profile_clusters
     from .audit import Clusterability, Stability, clusterability
     from .lesions import Lesions, lesion
     from .null import Null
@@ -29,8 +31,11 @@ __all__ = [
     "Stability",
     "clusterability",
     "clusterable_init_",
+    "effect_profiles",
     "lesion",
     "ncut",
+    "path_profiles",
+    "profile_clusters",
     "rescale_",
     "spectral_clusters",
     "train_networks",
@@ -40,6 +45,7 @@ __all__ = [
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
+        "alike": ["effect_profiles", "path_profiles", "profile_clusters"],
         "audit": ["Clusterability", "Stability", "clusterability"],
         "lesions": ["Lesions", "lesion"],
         "null": ["Null"],

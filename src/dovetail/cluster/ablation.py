@@ -26,7 +26,7 @@ _MOST_VALUES = 2**24
 def check_fits(network: nn.Module, split: Split) -> None:
     """Refuse samples that the network cannot take, and classes that it has no outputs for."""
     with evaluating(network), torch.no_grad():
-        outputs = _logits(network, _as_inputs(split.x[:2], next(network.parameters()))).shape[1]
+        outputs = _logits(network, as_inputs(split.x[:2], next(network.parameters()))).shape[1]
     low, high = int(split.y.min()), int(split.y.max())
     if low < 0 or high >= outputs:
         raise ShapeError(f"class ids from {low} to {high}, but the network has {outputs} outputs")
@@ -70,7 +70,7 @@ def correct_by_class(
     """
     like = next(network.parameters())
     # A last node that all variants keep: -1 leads there.
-    mask = _Mask(
+    mask = UnitMask(
         reading, node_of, nn.functional.pad(torch.from_numpy(keep).to(like.device), (0, 1), value=True)
     )
     correct: list[Tensor] | None = None
@@ -84,12 +84,12 @@ def correct_by_class(
                 return _logits(network, together)
 
         if rows is None:
-            logits_of(_as_inputs(split.x[:1], like), slice(0, 1))
+            logits_of(as_inputs(split.x[:1], like), slice(0, 1))
             rows = min(_MOST_ROWS, _MOST_VALUES // mask.largest + 1)
         samples = max(1, min(len(split), rows // _VARIANTS_AT_ONCE))
         at_once = max(1, rows // samples)
         for x, y in zip(split.x.split(samples), split.y.split(samples), strict=True):
-            x, y = _as_inputs(x, like), y.to(like.device)
+            x, y = as_inputs(x, like), y.to(like.device)
             found = []
             for start in range(0, len(keep), at_once):
                 variants = slice(start, min(start + at_once, len(keep)))
@@ -104,7 +104,7 @@ def correct_by_class(
     return torch.cat(correct).cpu().numpy(), counts.cpu().numpy()
 
 
-class _Mask:
+class UnitMask:
     """Which nodes the variants in a batch keep, and what is left of a layer's inputs then.
 
     A unit is ablated where it is read: every input that comes from it is 0, whatever activation, batch norm, sum or
@@ -140,7 +140,7 @@ class _Mask:
         return masked.flatten(0, 1)
 
 
-def _as_inputs(x: Tensor, like: Tensor) -> Tensor:
+def as_inputs(x: Tensor, like: Tensor) -> Tensor:
     """Return samples as a network with such weights takes them; numbers of tokens stay whole."""
     return x.to(like.device) if x.dtype in (torch.int32, torch.int64) else x.to(like)
 

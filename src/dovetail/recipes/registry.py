@@ -26,8 +26,11 @@ _HOMES = {
         "topology": "topology", "polynomials": "dense", "mixtures": "dense", "k": "dense",
         "random-init": "random_init",
     },
-    "beyond": {"modules-meet-clusters": "modules_meet_clusters", "stability": "stability", "trunks": "trunks",
-               "cifar": "cifar", "growth": "growth", "owners": "owners", "forget": "forget"},
+    "beyond": {
+        "modules-meet-clusters": "modules_meet_clusters", "stability": "stability", "trunks": "trunks",
+        "cifar": "cifar", "growth": "growth", "owners": "owners", "forget": "forget", "ground-truth":
+        "ground_truth", "zoo": "zoo", "function": "function",
+    },
 }  # fmt: skip
 """The recipes of each paper as they are listed, and their files. Names are unique over all papers."""
 

@@ -29,6 +29,7 @@ WORKS = {
     "beyond/forgetting": ("beyond.forgetting", 1),
     "beyond/growing": ("beyond.growing", 1),
     "beyond/owning": ("beyond.owning", 1),
+    "beyond/known-networks": ("beyond.known_networks", 1),
 }
 """The file of each work, from this folder, and its version. Works need torch and are imported when they are needed."""
 
