@@ -45,6 +45,8 @@ def golden_units() -> dict[str, Unit]:
             heads, seeds=[0], unknown=[0], training={**heads.settings["training"], "epochs": 3},
         ),
         _changed(scratch, training={**scratch.settings["training"], "epochs": 2}),
+        _changed(_first("zoo"), lesions=None, shuffles=5),
+        _changed(_first("function"), permutations=9),
     ]  # fmt: skip
     return {unit.work: unit for unit in units}
 

@@ -27,7 +27,7 @@ _HOMES = {
         "random-init": "random_init",
     },
     "beyond": {"modules-meet-clusters": "modules_meet_clusters", "stability": "stability", "trunks": "trunks",
-               "cifar": "cifar"},
+               "cifar": "cifar", "zoo": "zoo", "function": "function"},
 }  # fmt: skip
 """The recipes of each paper as they are listed, and their files. Names are unique over all papers."""
 

@@ -26,6 +26,8 @@ WORKS = {
     "beyond/composite-clusters": ("beyond.composite_clusters", 1),
     "beyond/heads": ("beyond.heads", 1),
     "beyond/from-scratch": ("beyond.from_scratch", 1),
+    "beyond/zoo": ("beyond.zoo_audits", 1),
+    "beyond/function": ("beyond.function_profiles", 1),
 }
 """The file of each work, from this folder, and its version. Works need torch and are imported when they are needed."""
 
