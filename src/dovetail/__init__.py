@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         ncut,
         rescale_,
         spectral_clusters,
+        sweep_clusters,
         train_networks,
     )
     from .data import BooleanTask, Dataset, Split, boolean_task, load, read
@@ -98,6 +99,7 @@ __all__ = [
     "sculpt",
     "sculpt_seeds",
     "spectral_clusters",
+    "sweep_clusters",
     "sums",
     "train_networks",
     "train_specialists",
@@ -119,6 +121,7 @@ __getattr__, __dir__ = lazy_names(
             "ncut",
             "rescale_",
             "spectral_clusters",
+            "sweep_clusters",
             "train_networks",
         ],
         "data": ["BooleanTask", "Dataset", "Split", "boolean_task", "load", "read"],

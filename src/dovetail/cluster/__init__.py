@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .profiles import Profiles, lesion_profiles
     from .promote import ClusterabilityPenalty, clusterable_init_, rescale_, train_networks
     from .settings import AuditSettings
+    from .sweep import Sweep, sweep_clusters
 
 __all__ = [
     "AuditSettings",
@@ -32,6 +33,7 @@ __all__ = [
     "Null",
     "Profiles",
     "Stability",
+    "Sweep",
     "clusterability",
     "clusterable_init_",
     "function_of_clusters",
@@ -40,6 +42,7 @@ __all__ = [
     "ncut",
     "rescale_",
     "spectral_clusters",
+    "sweep_clusters",
     "train_networks",
 ]
 
@@ -56,5 +59,6 @@ __getattr__, __dir__ = lazy_names(
         "profiles": ["Profiles", "lesion_profiles"],
         "promote": ["ClusterabilityPenalty", "clusterable_init_", "rescale_", "train_networks"],
         "settings": ["AuditSettings"],
+        "sweep": ["Sweep", "sweep_clusters"],
     },
 )

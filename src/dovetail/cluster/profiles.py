@@ -77,7 +77,7 @@ def lesion_profiles(
     >>> data, network = dt.load("digits"), dt.build_net("mlp:16", (1, 8, 8), 10, seed=0)
     >>> profiles = dt.lesion_profiles(network, data.test, progress=False)
     >>> profiles.costs.shape, profiles.names[0]
-    ((16, 10), 'hidden1 0')
+    ((16, 10), 'dense1 0')
     """
     check_measurable(network, split, batch_size=batch_size)
     if remove not in get_args(Removed):

