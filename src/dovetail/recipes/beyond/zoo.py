@@ -123,11 +123,11 @@ def _depth_columns(line: Line, rows: Rows) -> dict[str, Quantity | None]:
         return {}
     found = row["depth"]
     return {
-        "layers": Quantity(row["layers"], of=row["layers"]),
+        "layers": Quantity(row["layers"]),
         "layers tell": _quantity(found, "share"),
-        "gain": _quantity(found, "gain"),
-        "of copies": _quantity(found, "dist_gain", "gain_sd"),
-        "p": _quantity(found, "p_value"),
+        "gain": None if row["failed"] else _quantity(found, "gain"),
+        "of copies": None if row["failed"] else _quantity(found, "dist_gain", "gain_sd"),
+        "p": None if row["failed"] else _quantity(found, "p_value"),
     }
 
 
