@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pytest
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 import dovetail as dt
@@ -45,7 +46,7 @@ def profiles() -> Profiles:
     return dt.lesion_profiles(planted(), samples(), progress=False)
 
 
-def of_class(graph: dt.NetworkGraph) -> np.ndarray:
+def of_class(graph: dt.NetworkGraph) -> NDArray[np.int64]:
     return np.asarray(graph.unit_of % CLASSES)
 
 
@@ -166,6 +167,8 @@ def test_what_cannot_be_compared_is_refused_with_the_way_out() -> None:
         dt.lesion_profiles(network, split, layers=["1"], progress=False)
     with pytest.raises(DataError, match="two samples at least of each of two classes"):
         dt.lesion_profiles(network, split.where(split.y == 0), progress=False)
+    with pytest.raises(DataError, match="this split has 0 such classes"):
+        dt.lesion_profiles(network, samples(1), progress=False)
     found = profiles()
     with pytest.raises(ShapeError, match=r"measure profiles with graph=found\.graph"):
         dt.function_of_clusters(found, np.zeros(3, dtype=int))

@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pytest
 import torch
+from numpy.typing import NDArray
 from torch import nn
 
 import dovetail as dt
@@ -14,7 +15,7 @@ from dovetail.cluster.sweep import corrected
 from dovetail.errors import SpecError
 
 
-def modular(modules: int = 4) -> list[np.ndarray]:
+def modular(modules: int = 4) -> list[NDArray[np.float64]]:
     rng = np.random.default_rng(0)
     blocks = np.kron(np.eye(modules), np.ones((4, 4))) + 0.05
     return [blocks * rng.random(blocks.shape), blocks * rng.random(blocks.shape)]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import nn
 
 from ..data.split import Split
@@ -94,10 +95,17 @@ def lesion_profiles(
     keep = np.ones((1 + len(sets), len(graph)), dtype=bool)
     for number, nodes in enumerate(sets):
         keep[1 + number, nodes] = False
-    losses, counts = [], []
+    classes = torch.nonzero(torch.bincount(split.y.cpu()) > 1).flatten().numpy()
+    if len(classes) < 2:
+        raise DataError(
+            "profiles tell classes apart: there must be two samples at least of each of two classes; this split has "
+            f"{len(classes)} such classes"
+        )
+    losses: list[Floats] = []
+    counts: list[Floats] = []
     with ProgressBar("profiles", len(keep) * len(split), show=progress, unit="samples") as bar:
         for half in _halves(split):
-            found, samples = scores_by_class(
+            scores, samples = scores_by_class(
                 network,
                 reading,
                 node_of,
@@ -107,24 +115,17 @@ def lesion_profiles(
                 rows=batch_size,
                 advance=bar.advance,
             )
-            losses.append(-found)
-            counts.append(samples)
-    with np.errstate(invalid="ignore"):
-        halves = np.stack([(loss[1:] - loss[0]) / count for loss, count in zip(losses, counts, strict=True)])
-        costs = (sum(losses)[1:] - sum(losses)[0]) / sum(counts)
-    measured = (counts[0] > 0) & (counts[1] > 0)
-    if measured.sum() < 2:
-        raise DataError(
-            "profiles tell classes apart: there must be two samples at least of each of two classes; this split has "
-            f"{int((sum(counts) > 1).sum())} such classes"
-        )
+            losses.append(-scores[:, classes])
+            counts.append(samples[classes])
+    halves = np.stack([(loss[1:] - loss[0]) / count for loss, count in zip(losses, counts, strict=True)])
+    whole = losses[0] + losses[1]
+    costs = (whole[1:] - whole[0]) / (counts[0] + counts[1])
     groups = np.array([graph.group_of[nodes[0]] for nodes in sets], dtype=np.int64)
-    classes = np.flatnonzero(measured)
-    return Profiles(graph, names, tuple(sets), groups, costs[:, classes], halves[:, :, classes], classes)
+    return Profiles(graph, names, tuple(sets), groups, costs, halves, classes)
 
 
 def _sets(
-    graph: NetworkGraph, remove: Removed, layers: Sequence[str] | None, inner: Indices
+    graph: NetworkGraph, remove: Removed, layers: Sequence[str] | None, inner: NDArray[np.bool_]
 ) -> tuple[tuple[str, ...], list[Indices]]:
     """Return what is taken out: names, and the nodes of each."""
     if isinstance(layers, str):
@@ -140,7 +141,8 @@ def _sets(
                 "this network has no heads of attention; remove='units' takes out one unit at a time"
             )
         heads = [head for head in graph.heads if wanted[head.values].all()]
-        names, sets = tuple(head.name for head in heads), [head.values for head in heads]
+        names = tuple(head.name for head in heads)
+        sets = [head.values for head in heads]
     else:
         nodes = np.flatnonzero(inner & wanted)
         names = tuple(f"{known[graph.group_of[node]]} {graph.unit_of[node]}" for node in nodes)
@@ -159,7 +161,7 @@ def _halves(split: Split) -> list[Split]:
     classes = split.y.cpu()[order]
     first = torch.searchsorted(classes, classes)  # where a class begins
     rank[order] = torch.arange(len(split)) - first
-    return [split.where(rank % 2 == half) for half in (0, 1) if bool((rank % 2 == half).any())]
+    return [split.where(rank % 2 == half) for half in (0, 1)]
 
 
 @dataclass(frozen=True, eq=False)
