@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ from dovetail.errors import DataError, ShapeError, SpecError
 CLASSES, COPIES = 6, 4
 
 
-def planted() -> nn.Module:
+def planted() -> nn.Sequential:
     """Return a network in which each hidden unit passes on one class, four units for each, in two layers."""
     network = nn.Sequential(
         nn.Linear(CLASSES, CLASSES * COPIES), nn.ReLU(),
@@ -31,8 +32,9 @@ def planted() -> nn.Module:
     into = torch.eye(CLASSES)[of_class]
     with torch.no_grad():
         for place, weight in ((0, into), (2, same / COPIES), (4, into.T)):
-            network[place].weight.copy_(weight + 1e-4)
-            network[place].bias.zero_()
+            layer: Any = network[place]
+            layer.weight.copy_(weight + 1e-4)
+            layer.bias.zero_()
     return network
 
 

@@ -82,21 +82,22 @@ class BertInTraining(Bert):
 
     def __init__(self) -> None:
         super().__init__()
-        self.cls = named(
+        heads: Any = named(
             seq_relationship=nn.Linear(WIDTH, 2),
             predictions__transform__dense=nn.Linear(WIDTH, WIDTH),
             predictions__transform__LayerNorm=nn.LayerNorm(WIDTH),
             predictions__decoder=nn.Linear(WIDTH, 9),
         )
-        self.cls["predictions"]["decoder"].weight = self.embeddings["word_embeddings"].weight
+        heads["predictions"]["decoder"].weight = self.embeddings["word_embeddings"].weight
+        self.cls = heads
 
     def forward(self, ids: Tensor) -> Any:
         stream: list[Tensor] = []
-        last = self.encoder["layer"][-1]["output"]["LayerNorm"]  # type: ignore[index]
+        last = in_order(self.encoder["layer"])[-1]["output"]["LayerNorm"]
         hook = last.register_forward_hook(lambda *given: stream.append(given[2]))
         follows = self.cls["seq_relationship"](super().forward(ids))
         hook.remove()
-        predictions = self.cls["predictions"]
+        predictions: Any = self.cls["predictions"]
         inner = F.gelu(predictions["transform"]["dense"](stream[0]))
         return follows, predictions["decoder"](predictions["transform"]["LayerNorm"](inner))
 

@@ -51,12 +51,12 @@ def test_units_are_all_networks() -> None:
 def test_any_part_can_be_shown() -> None:
     recipe = find_recipe(NAME)
     for scale in ("paper", "smoke"):
-        assert not recipe.tables(scale, [])  # type: ignore[arg-type]
-        units = recipe.units(scale)  # type: ignore[arg-type]
+        assert not recipe.tables(scale, [])
+        units = recipe.units(scale)
         for some in (units[:1], units):
             finished = [made_up(unit) for unit in some]
-            assert all(len(table.wide()) for table in recipe.tables(scale, finished))  # type: ignore[arg-type]
-            names = [name for name, _ in recipe.figures(scale, finished)]  # type: ignore[arg-type]
+            assert all(len(table.wide()) for table in recipe.tables(scale, finished))
+            names = [name for name, _ in recipe.figures(scale, finished)]
             assert names == ["n-cuts", "bands"]
 
 

@@ -12,6 +12,7 @@ from safetensors.numpy import save_file
 import dovetail as dt
 from dovetail.cluster.audit_folder import FILE
 from dovetail.cluster.corrections import benjamini_hochberg, holm
+from dovetail.cluster.saved_audit import SavedAudit
 from dovetail.errors import FileFormatError, SpecError
 from dovetail.report import build_report
 from dovetail.report.sources import AuditsSource, open_source
@@ -34,7 +35,7 @@ def swept(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_sweep_writes_an_audit_for_each_number(swept: Path) -> None:
     assert sorted(path.name for path in swept.iterdir()) == ["k-02", "k-03"]
-    alone = dt.open(swept / "k-02")
+    alone = dt.open(swept / "k-02", SavedAudit)
     assert (alone.k, len(alone.copies)) == (2, 20)
 
 

@@ -28,7 +28,8 @@ def holm(p_values: ArrayLike) -> Floats:
     there = np.flatnonzero(~np.isnan(given))
     order = there[np.argsort(given[there], kind="stable")]
     adjusted[order] = np.maximum.accumulate(given[order] * np.arange(len(order), 0, -1))
-    return np.minimum(adjusted, 1)
+    found: Floats = np.minimum(adjusted, 1)
+    return found
 
 
 def benjamini_hochberg(p_values: ArrayLike) -> Floats:

@@ -240,4 +240,5 @@ class Profiles(Result):
 def _directions(costs: Floats) -> Floats:
     away = costs - costs.mean(1, keepdims=True)
     length = np.linalg.norm(away, axis=1, keepdims=True)
-    return np.divide(away, length, out=np.full_like(away, np.nan), where=length > _NOTHING)
+    found: Floats = np.divide(away, length, out=np.full_like(away, np.nan), where=length > _NOTHING)
+    return found
