@@ -6,15 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ...cluster.corrections import benjamini_hochberg, holm
-from ..cluster.figures import ncut_figure
 from ..line import FilledTable, Line, LineTable, Rows
 from ..published_values import published_columns
 from ..recipe import Figures, Recipe, Scale, Tables
 from ..tables import Cell, Comparison, Quantity, Table
 from ..unit import Row, Unit
-from .zoo_figures import bands_figure
-from .zoo_networks import ZOO
 
 _LESIONS: dict[Scale, dict[str, Mapping[str, Any]]] = {
     "paper": {
@@ -73,11 +69,15 @@ def _unit(name: str, scale: Scale) -> Unit:
 
 
 def _names(scale: Scale) -> list[str]:
+    from .zoo_networks import ZOO  # needs torch, which a list of recipes does not wait for
+
     return [name for name in ZOO if name.startswith("small-") == (scale == "smoke")]
 
 
 def _lines(scale: Scale) -> list[LineTable]:
     """Return a line for each network, and those with data once more."""
+    from .zoo_networks import ZOO
+
     lines = {
         name: Line(
             {"network": ZOO[name].title, "of": ZOO[name].kind, "for": ZOO[name].task},
@@ -145,6 +145,8 @@ def _lesion_columns(line: Line, rows: Rows) -> dict[str, Quantity | None]:
 
 def _arranged(filled: Sequence[FilledTable]) -> Tables:
     """Correct for there being many networks, and put the paper's beside those for the same pictures."""
+    from ...cluster.corrections import benjamini_hochberg, holm
+
     if not filled:
         return []
     clusters, *others = (table.shown() for table in filled)
@@ -212,6 +214,9 @@ def _beside(network: str, whose: str, ncut: float, mean: float, spread: float, p
 
 def _charts(filled: Sequence[FilledTable]) -> Figures:
     """Draw every network beside its shuffled copies, and what its clusters are made of from first layer to last."""
+    from ..cluster.figures import ncut_figure
+    from .zoo_figures import bands_figure
+
     rows = [(line.labels["network"], row) for line, (row,) in filled[0].lines if row is not None]
     yield (
         "n-cuts",
