@@ -53,6 +53,8 @@ def golden_units() -> dict[str, Unit]:
         _changed(growing, first=5, step=5, measured=[2], training={**growing.settings["training"], "epochs": 3}),
         _changed(owning, kind="federated", rounds=[[1, 2], [3, 1]]),
         find_recipe("ground-truth").units("smoke")[1],
+        _changed(_first("zoo"), lesions=None, shuffles=5),
+        _changed(_first("function"), permutations=9),
     ]  # fmt: skip
     return {unit.work: unit for unit in units}
 

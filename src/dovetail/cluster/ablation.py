@@ -32,17 +32,28 @@ def check_fits(network: nn.Module, split: Split) -> None:
         raise ShapeError(f"class ids from {low} to {high}, but the network has {outputs} outputs")
 
 
-def correct_by_class(
+def is_right(logits: Tensor, y: Tensor) -> Tensor:
+    """Return 1 for each sample that is classified correctly, 0 for the others, ``[variants, samples]``."""
+    return (logits.argmax(2) == y).double()
+
+
+def log_likelihood(logits: Tensor, y: Tensor) -> Tensor:
+    """Return the logarithm of the probability of each sample's class, ``[variants, samples]``."""
+    return logits.double().log_softmax(2).gather(2, y.expand(len(logits), -1)[..., None])[..., 0]
+
+
+def scores_by_class(
     network: nn.Module,
     reading: Reading,
     node_of: Indices,
     keep: NDArray[np.bool_],
     split: Split,
     *,
+    score: Callable[[Tensor, Tensor], Tensor] = is_right,
     rows: int | None,
     advance: Callable[[int], object],
 ) -> tuple[Floats, Floats]:
-    """Count the samples that variants of a network classify correctly.
+    """Add up, class by class, how variants of a network do on each sample.
 
     Parameters
     ----------
@@ -56,6 +67,8 @@ def correct_by_class(
         ``[variants, nodes]``: the nodes that each variant still has.
     split : Split
         Samples and their classes.
+    score : callable
+        Takes logits ``[variants, samples, classes]`` and classes, and returns how well each sample is done.
     rows : int or None
         Samples times variants in one pass; None: as many as make good use of the memory.
     advance : callable
@@ -63,8 +76,8 @@ def correct_by_class(
 
     Returns
     -------
-    correct : float array
-        ``[variants, classes]``.
+    scores : float array
+        Sums over the samples of each class, ``[variants, classes]``.
     samples : float array
         ``[classes]``.
     """
@@ -73,7 +86,7 @@ def correct_by_class(
     mask = UnitMask(
         reading, node_of, nn.functional.pad(torch.from_numpy(keep).to(like.device), (0, 1), value=True)
     )
-    correct: list[Tensor] | None = None
+    sums: list[Tensor] | None = None
     counts: Tensor | int = 0
     with evaluating(network), torch.no_grad():
 
@@ -95,13 +108,13 @@ def correct_by_class(
                 variants = slice(start, min(start + at_once, len(keep)))
                 logits = logits_of(x, variants).unflatten(0, (-1, len(x)))
                 classes = nn.functional.one_hot(y, logits.shape[2]).double()
-                found.append((logits.argmax(2) == y).double() @ classes)
+                found.append(score(logits, y) @ classes)
                 advance(len(logits) * len(x))
-            correct = found if correct is None else [a + b for a, b in zip(correct, found, strict=True)]
+            sums = found if sums is None else [a + b for a, b in zip(sums, found, strict=True)]
             counts = counts + classes.sum(0)
-    assert correct is not None
+    assert sums is not None
     assert isinstance(counts, Tensor)
-    return torch.cat(correct).cpu().numpy(), counts.cpu().numpy()
+    return torch.cat(sums).cpu().numpy(), counts.cpu().numpy()
 
 
 class UnitMask:

@@ -308,6 +308,16 @@ class Clusterability(Result):
         return self._beside.z_score
 
     @property
+    def lower_by(self) -> float:
+        """By what share the n-cut is below the copies' mean: how much, where z and p say how surely."""
+        return self._beside.lower_by
+
+    @property
+    def z_range(self) -> tuple[float, float]:
+        """Where 95 % of z-scores are when the shuffled copies are drawn again from themselves (bootstrap)."""
+        return self._beside.z_range(self.seed)
+
+    @property
     def _beside(self) -> Null:
         return Null(self.ncut, self.null)
 
@@ -349,7 +359,8 @@ class Clusterability(Result):
             "method": self.method, "shuffle": self.shuffle, "seed": self.seed, "k": self.k,
             "ncut": self.ncut, "leaving": self.ncut / self.k,
             "null": self.null.tolist(), "null_mean": self.null_mean, "null_std": self.null_std,
-            "p_value": self.p_value, "z_score": self.z_score,
+            "p_value": self.p_value, "z_score": self.z_score, "z_range": nan_to_null(list(self.z_range)),
+            "lower_by": self.lower_by,
             "components": self.components, "eigenvalues": self.eigenvalues.tolist(),
             "stability": {"ncuts": self.stability.ncuts.tolist(), "agreement": self.stability.agreement},
             "depth": {

@@ -21,9 +21,10 @@ from ..graph.trace import plain_module
 from ..io.fields import nan_to_null
 from ..population.progress import ProgressBar
 from ..result import Result
-from .ablation import check_fits, correct_by_class
+from .ablation import check_fits, scores_by_class
 from .audit import Clusterability
 from .checks import whole_number
+from .corrections import holm
 from .plots import draw_lesions
 
 if TYPE_CHECKING:
@@ -92,13 +93,13 @@ def lesion(
     >>> found.drops.shape, found.random_drops.shape, found.class_drops.shape
     ((2,), (2, 5), (2, 10))
     """
-    _check(network, split, draws, seed, batch_size)
+    check_measurable(network, split, draws=draws, seed=seed, batch_size=batch_size)
     network = plain_module(network)
     check_fits(network, split)
     labels, graph = _labels_and_graph(network, found, split, graph)
     reading = read_network(network, split.x[:2])
     node_of = nodes_of_units(reading, graph)
-    lesioned = _read_by_layers(reading, node_of, len(graph))
+    lesioned = read_by_layers(reading, node_of, len(graph))
     if not inputs:
         lesioned &= np.array([group.name != "input" for group in graph.groups])[graph.group_of]
     connected = np.diff(graph.adjacency.indptr) > 0
@@ -107,13 +108,13 @@ def lesion(
     sets = matched_sets(labels, graph, lesioned, (connected | (labels >= 0)) & lesioned, draws, seed)
     keep = np.concatenate([np.ones((1, len(graph)), dtype=bool), ~sets.reshape(-1, len(graph))])
     with ProgressBar("lesions", len(keep) * len(split), show=progress, unit="samples") as bar:
-        correct, samples = correct_by_class(
+        correct, samples = scores_by_class(
             network, reading, node_of, keep, split, rows=batch_size, advance=bar.advance
         )
     return _result(correct, samples, sets, graph, lesioned, int(seed))
 
 
-def _read_by_layers(reading: Reading, node_of: Indices, nodes: int) -> NDArray[np.bool_]:
+def read_by_layers(reading: Reading, node_of: Indices, nodes: int) -> NDArray[np.bool_]:
     """Return which nodes any layer reads: all but the network's outputs."""
     read = np.zeros(nodes + 1, dtype=bool)  # and a last one, which inputs that come from no node lead to
     for layer in reading.layers:
@@ -201,14 +202,15 @@ def _labels_and_graph(
     return labels.astype(np.int64), graph
 
 
-def _check(network: nn.Module, split: Split, draws: int | None, seed: int, batch_size: int | None) -> None:
+def check_measurable(network: nn.Module, split: Split, **numbers: int | None) -> None:
+    """Refuse what has no units to take out, samples that it cannot be measured on, and numbers that make no sense."""
     if not isinstance(network, nn.Module):
         raise SpecError(f"lesions need a network to measure, an nn.Module; got a {type(network).__name__}")
     if next(network.parameters(), None) is None:
         raise SpecError(f"this {type(network).__name__} has no weights, so there is nothing to ablate")
-    for name, value, least in (("draws", draws, 1), ("seed", seed, 0), ("batch_size", batch_size, 1)):
+    for name, value in numbers.items():
         if value is not None:
-            whole_number(name, value, least)
+            whole_number(name, value, least=0 if name == "seed" else 1)
     if isinstance(split, Dataset):
         raise SpecError(f"lesions are measured on one split; pass that of {split.name!r}, such as data.test")
     if not isinstance(split, Split):
@@ -363,10 +365,6 @@ def adjusted_p_values(drops: Floats, random_drops: Floats) -> Floats:
     random_drops : float array
         Without random sets, ``[clusters, draws]``.
 
-    References
-    ----------
-    Holm, "A simple sequentially rejective multiple test procedure", 1979.
-
     Examples
     --------
     >>> drops, random_drops = np.array([0.9, 0.0]), np.zeros((2, 99))
@@ -376,7 +374,4 @@ def adjusted_p_values(drops: Floats, random_drops: Floats) -> Floats:
     together = np.concatenate([drops[:, None], random_drops], axis=1)
     away = np.abs(together - together.mean(1, keepdims=True))
     alone = (away >= away[:, :1] - _ROUNDING).mean(1)
-    order = np.argsort(alone, kind="stable")
-    adjusted = np.empty(len(alone))
-    adjusted[order] = np.maximum.accumulate(alone[order] * np.arange(len(alone), 0, -1))
-    return np.minimum(adjusted, 1)
+    return holm(alone)

@@ -17,6 +17,9 @@ from .settings import Shuffle
 _ROUNDING = 1e-9
 """N-cuts that differ by less, relative to their size, are the same."""
 
+_BOOTSTRAPS = 1000
+"""How often copies are drawn again from themselves."""
+
 
 @dataclass(frozen=True, eq=False)
 class Null:
@@ -68,6 +71,33 @@ class Null:
         if self.std < _ROUNDING * max(1.0, self.ncut):  # copies that differ by rounding only
             return 0.0 if abs(difference) < 1e-6 else float(np.copysign(np.inf, difference))
         return difference / self.std
+
+    @property
+    def lower_by(self) -> float:
+        """By what share the network's n-cut is below the copies' mean: how much, where z and p say how surely."""
+        return 1 - self.ncut / self.mean if self.mean > 0 else float("nan")
+
+    def z_range(self, seed: int = 0) -> tuple[float, float]:
+        """Return where 95 % of z-scores are when the copies are drawn again from themselves, a thousand times.
+
+        Not a number with fewer than two copies, or where these are all alike.
+
+        Examples
+        --------
+        >>> low, high = Null(1.0, np.linspace(2, 3, 50)).z_range()
+        >>> low < Null(1.0, np.linspace(2, 3, 50)).z_score < high
+        True
+        """
+        if len(self.copies) < 2 or not math.isfinite(self.z_score):
+            return float("nan"), float("nan")
+        rng = np.random.default_rng(seed)
+        drawn = self.copies[rng.integers(len(self.copies), size=(_BOOTSTRAPS, len(self.copies)))]
+        spread = drawn.std(1)
+        scores = (self.ncut - drawn.mean(1)[spread > 0]) / spread[spread > 0]
+        if not len(scores):
+            return float("nan"), float("nan")
+        low, high = np.quantile(scores, [0.025, 0.975])
+        return float(low), float(high)
 
     @property
     def bins(self) -> int:

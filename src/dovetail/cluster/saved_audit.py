@@ -60,6 +60,8 @@ class SavedAudit(Result, BaseModel):
         Of clusterings with other seeds.
     agreement : float, optional
         How much the clusters of other seeds are the same.
+    depth_share, depth_p_value : float, optional
+        How far clusters are bands of layers, and what they are within layers; see `Depth`.
     warnings : list of str
         What makes the numbers doubtful.
     layers_read : list of str, optional
@@ -86,6 +88,8 @@ class SavedAudit(Result, BaseModel):
     eigenvalues: list[FiniteFloat] = _in("clusterability", "eigenvalues")
     ncuts: list[FiniteFloat] = _in("clusterability", "stability", "ncuts")
     agreement: FiniteFloat | None = _in("clusterability", "stability", "agreement", default=None)
+    depth_share: FiniteFloat | None = _in("clusterability", "depth", "share", default=None)
+    depth_p_value: FiniteFloat | None = _in("clusterability", "depth", "p_value", default=None)
     warnings: list[str] = _in("clusterability", "warnings")
     layers_read: list[str] | None = None
     sorted_by_name: bool = False

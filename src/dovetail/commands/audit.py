@@ -67,6 +67,13 @@ def audit(
     weights: Annotated[
         Path | None, typer.Option(help="File of weights for a builder, timm: or net:.")
     ] = None,
+    sweep: Annotated[
+        str | None,
+        typer.Option(
+            metavar="K,K,...",
+            help="Several numbers of clusters in place of --k, such as 2,4,8, with p corrected for trying them all.",
+        ),
+    ] = None,
     lesion: Annotated[
         str | None,
         typer.Option(
@@ -105,6 +112,7 @@ def audit(
     from .amount import check_audit
     from .audit_print import print_found, print_lesions
     from .audit_source import advice_for_the_command, read_shape, read_source
+    from .audit_sweep import numbers_in, swept
     from .own_data import say_what_was_read
 
     begun = time.perf_counter()
@@ -115,9 +123,27 @@ def audit(
     check_audit(settings.shuffles, settings.starts, settings.stability, settings.k, draws, yes=yes)
     if output is not None:
         check_folder(output)
+    ks = None if sweep is None else numbers_in(sweep)
+    if ks is not None and lesion is not None:
+        raise SpecError("--lesion goes with one number of clusters, --k, not with --sweep")
     data = None if lesion is None else _data_for(checkpoint, lesion)
     shape = read_shape(input_shape) or (None if data is None else data.input_shape)
     source = read_source(checkpoint, weights, shape)
+    if ks is not None:
+        reading = {
+            "norm": norm,
+            "convention": convention,
+            "residual": residual,
+            "layers": layers,
+            "units": units,
+        }
+        answers = swept(
+            checkpoint, source, ks, options | reading, output=output, begun=begun, as_json=as_json,
+            weights=None if weights is None else str(weights),
+        )  # fmt: skip
+        if as_json:
+            print_json(answers)
+        return
     with advice_for_the_command(source):
         measured = None if data is None else _ready(source, data, samples, settings.seed, device)
         found = clusterability(

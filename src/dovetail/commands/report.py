@@ -19,7 +19,8 @@ def report(
         Path,
         typer.Argument(
             metavar="PATH",
-            help="A run folder, a specialist, a composite or a folder of them, a sculpture, or an audit.",
+            help="A run folder, a specialist, a composite or a folder of them, a sculpture, an audit, or a folder of "
+            "audits.",
         ),
     ],
     output: ReportFile = Path("report.html"),

@@ -8,7 +8,7 @@ weights tell; nor which queries are turned into one another.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,7 +23,9 @@ class _Transformer:
     """How a family names the parts of a block, and what stands before and after all blocks.
 
     ``{n}`` in `block` is the block's number. `queries` is one name for all three matrices, or three names. `norms` are
-    those of attention and of the dense layers, before these (`first`) or after their results were added.
+    those of attention and of the dense layers, before these (`first`) or after their results were added. `heads` are
+    rows of layers that begin with the stream; what is not there is passed over, and a norm scales what the next one
+    reads.
     """
 
     block: str
@@ -36,7 +38,7 @@ class _Transformer:
     embed: str
     embed_norm: str = ""
     last_norm: str = ""
-    heads: tuple[str, ...] = ()
+    heads: tuple[tuple[str, ...], ...] = ()
     turned: bool = False
 
 
@@ -45,25 +47,31 @@ _TRANSFORMERS = (
         "encoder.layer.{n}.",
         ("attention.self.query", "attention.self.key", "attention.self.value"), "attention.output.dense",
         ("intermediate.dense",), "output.dense", ("attention.output.LayerNorm", "output.LayerNorm"), False,
-        "embeddings.word_embeddings", "embeddings.LayerNorm", "", ("pooler.dense", "classifier"),
+        "embeddings.word_embeddings", "embeddings.LayerNorm", "",
+        (
+            ("pooler.dense", "classifier"),
+            ("pooler.dense", "cls.seq_relationship"),
+            ("cls.predictions.transform.dense", "cls.predictions.transform.LayerNorm", "cls.predictions.decoder"),
+        ),
     ),
     _Transformer(
         "transformer.layer.{n}.", ("attention.q_lin", "attention.k_lin", "attention.v_lin"), "attention.out_lin",
         ("ffn.lin1",), "ffn.lin2", ("sa_layer_norm", "output_layer_norm"), False,
-        "embeddings.word_embeddings", "embeddings.LayerNorm", "", ("pre_classifier", "classifier"),
+        "embeddings.word_embeddings", "embeddings.LayerNorm", "",
+        (("pre_classifier", "classifier"), ("vocab_transform", "vocab_layer_norm", "vocab_projector")),
     ),
     _Transformer(
         "h.{n}.", ("attn.c_attn",), "attn.c_proj", ("mlp.c_fc",), "mlp.c_proj", ("ln_1", "ln_2"), True,
-        "wte", "", "ln_f", ("lm_head",), turned=True,
+        "wte", "", "ln_f", (("lm_head",),), turned=True,
     ),
     _Transformer(
         "layers.{n}.", ("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"), "self_attn.o_proj",
         ("mlp.gate_proj", "mlp.up_proj"), "mlp.down_proj", ("input_layernorm", "post_attention_layernorm"), True,
-        "embed_tokens", "", "norm", ("lm_head",),
+        "embed_tokens", "", "norm", (("lm_head",),),
     ),
     _Transformer(
         "blocks.{n}.", ("attn.qkv",), "attn.proj", ("mlp.fc1",), "mlp.fc2", ("norm1", "norm2"), True,
-        "patch_embed.proj", "", "norm", ("head",),
+        "patch_embed.proj", "", "norm", (("head",),),
     ),
 )  # fmt: skip
 
@@ -115,6 +123,7 @@ class _Reader:
         self._family, self._tensors, self._prefix = family, tensors, prefix
         self._units, self._layers = Units(), list[WeightedLayer]()
         self._used: set[str] = set()
+        self._made: dict[str, Indices] = {}
 
     def read(self) -> Reading | None:
         """Return the layers; None if some weights have no place in such a network."""
@@ -142,16 +151,25 @@ class _Reader:
             number += 1
         if family.last_norm:
             scale = self._scale(self._prefix + family.last_norm, len(stream))
-        read = stream
         for head in family.heads:
-            ending = f"{head}.weight"
-            names = [name for name in self._tensors if name == ending or name.endswith(f".{ending}")]
-            if len(names) == 1:
-                read = self._layer(names[0].removesuffix(".weight"), read, scale)
-                scale = None
+            self._head(head, stream, scale)
         left = {name for name, tensor in self._tensors.items() if tensor.dim() > 1} - self._used
         passed_over = any(not _CONSTANTS.search(name) for name in left)
         return None if passed_over else Reading(self._layers, self._units)
+
+    def _head(self, names: Sequence[str], read: Indices, scale: Floats | None) -> None:
+        """Read a row of layers, some of which may not be there, or be in another row already."""
+        for ending in names:
+            found = [name for name in self._tensors if f".{name}".endswith(f".{ending}.weight")]
+            if len(found) != 1:
+                continue
+            name = found[0].removesuffix(".weight")
+            if self._tensors[found[0]].dim() == 1:
+                scale = self._scale(name, len(read))
+                continue
+            if name not in self._made:
+                self._made[name] = self._layer(name, read, scale)
+            read, scale = self._made[name], None
 
     def _start(self) -> tuple[Indices, Floats | None] | None:
         """Return the units of the stream as they begin, and their scale."""

@@ -28,8 +28,8 @@ _HOMES = {
     },
     "beyond": {
         "modules-meet-clusters": "modules_meet_clusters", "stability": "stability", "trunks": "trunks",
-        "cifar": "cifar", "growth": "growth", "owners": "owners", "forget": "forget", "ground-truth":
-        "ground_truth", "zoo": "zoo", "function": "function",
+        "cifar": "cifar", "growth": "growth", "owners": "owners", "forget": "forget",
+        "ground-truth": "ground_truth", "zoo": "zoo", "function": "function",
     },
 }  # fmt: skip
 """The recipes of each paper as they are listed, and their files. Names are unique over all papers."""

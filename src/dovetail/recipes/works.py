@@ -30,6 +30,8 @@ WORKS = {
     "beyond/growing": ("beyond.growing", 1),
     "beyond/owning": ("beyond.owning", 1),
     "beyond/known-networks": ("beyond.known_networks", 1),
+    "beyond/zoo": ("beyond.zoo_audits", 1),
+    "beyond/function": ("beyond.function_profiles", 1),
 }
 """The file of each work, from this folder, and its version. Works need torch and are imported when they are needed."""
 

@@ -11,8 +11,9 @@ from ..errors import DovetailError, explained
 from ..io.plain import open_plain
 from ..io.write import check_place
 from .page import Page
-from .pages import audit_page, parts_page, run_page, sculpture_page
+from .pages import audit_page, audits_page, parts_page, run_page, sculpture_page
 from .sources import (
+    AuditsSource,
     PartsSource,
     SculptureSource,
     Source,
@@ -35,13 +36,13 @@ def build_report(
     samples: int | None = None,
     progress: bool = True,
 ) -> Page:
-    """Return a page about a run, specialists, a sculpture or an audit.
+    """Return a page about a run, specialists, a sculpture, an audit or several.
 
     Parameters
     ----------
     path : path
         A run folder; a specialist, a composite, or a folder of them; a sculpted network, a folder of them, or modules
-        as JSON; an audit's folder.
+        as JSON; an audit's folder, or a folder of several of these, which are put beside each other.
     measure : bool
         Measure specialists on the test split of their data, if it is on this machine.
     data : str, optional
@@ -79,6 +80,8 @@ def build_report(
         page = parts_page(source, measure=measure, data=data, samples=samples, progress=progress)
     elif isinstance(source, SavedAudit):
         page = audit_page(source)
+    elif isinstance(source, AuditsSource):
+        page = audits_page(list(source.audits.items()))
     else:
         page = sculpture_page(source)
     page.left_out = list(_left_out(source, path))
@@ -88,13 +91,13 @@ def build_report(
 
 def _left_out(source: Source, path: str | Path) -> Iterator[str]:
     """Give what lies at the path and is not in the report."""
-    if isinstance(source, PartsSource | SculptureSource):
+    if isinstance(source, PartsSource | SculptureSource | AuditsSource):
         yield from source.damaged[:_MOST_NAMED]
         if len(source.damaged) > _MOST_NAMED:
             yield f"{len(source.damaged) - _MOST_NAMED} more files that are damaged"
         if source.unread:
             yield f"{source.unread} more file{'s' * (source.unread > 1)}, not read because there are too many"
-    if inside := folders_inside(path):
+    if not isinstance(source, AuditsSource) and (inside := folders_inside(path)):
         yield f"the folders inside ({inside}); make one of each"
 
 

@@ -104,3 +104,34 @@ def composition_chart(counts: Sequence[Sequence[int]], layers: Sequence[tuple[st
     figure.update_xaxes(tickvals=list(shown), ticktext=[names[n] for n in shown], showgrid=False)
     figure.update_yaxes(autorange="reversed", showgrid=False, tick0=0, dtick=max(1, len(counts) // 20))
     return figure
+
+
+def audits_chart(audits: Sequence[tuple[str, float, Sequence[float]]]) -> Figure:
+    """Return several networks beside their shuffled copies, one below the other.
+
+    Parameters
+    ----------
+    audits : sequence of (str, float, sequence of float)
+        Names; of each network and of its copies what is compared.
+
+    Examples
+    --------
+    >>> chart = audits_chart([("before", 0.8, [0.8, 0.9]), ("after", 0.5, [0.8, 0.8])])
+    >>> [trace.name for trace in chart.data], chart.data[1].x
+    (['shuffled copies', 'the network'], (0.8, 0.5))
+    """
+    figure = empty_figure("n-cut / k (further left: more clusterable)", "", height=150 + 26 * len(audits))
+    names, places = [plain(name) for name, _, _ in audits], list(range(len(audits)))
+    copies = [(place, np.array(of)) for place, (_, _, of) in enumerate(audits) if len(of)]
+    figure.add_scatter(
+        x=[float(of.mean()) for _, of in copies], y=[place for place, _ in copies], mode="markers",
+        error_x={"type": "data", "array": [2 * float(of.std()) for _, of in copies], "color": GREY},
+        marker={"color": GREY, "symbol": "line-ns-open", "size": 10}, name="shuffled copies",
+        hovertemplate="copies: %{x:.4g}<extra></extra>",
+    )  # fmt: skip
+    figure.add_scatter(
+        x=[own for _, own, _ in audits], y=places, mode="markers", marker={"color": LINE_COLOURS[1], "size": 10},
+        name="the network", text=names, hovertemplate="%{text}: %{x:.4g}<extra></extra>",
+    )  # fmt: skip
+    figure.update_yaxes(tickvals=places, ticktext=names, autorange="reversed", showgrid=False)
+    return figure

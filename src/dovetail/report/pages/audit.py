@@ -13,7 +13,7 @@ from ..charts_cluster import composition_chart, null_chart
 from ..page import Page
 from .made import add_made
 
-_MOST_CELLS = 20_000
+MOST_CELLS = 20_000
 """Up to which the composition is drawn; more would take a page's room and cannot be told apart."""
 
 _MOST_ROWS = 200
@@ -83,7 +83,7 @@ def add_composition(page: Page, counts: Sequence[Sequence[int]], layers: Sequenc
         Name and size of each layer.
     """
     page.heading("Cluster composition by layer")
-    if len(counts) * len(layers) > _MOST_CELLS:
+    if len(counts) * len(layers) > MOST_CELLS:
         page.text(
             f"{len(counts)} clusters and {len(layers)} layers are too many to draw; audit.json has all numbers."
         )
