@@ -13,7 +13,7 @@ from ...errors import SpecError
 from ..dataset import Dataset
 from ..split import Split
 from .families import bracket_name, find_family, read_bracket
-from .formulas import graph_of, read_formulas
+from .formulas import ends_of, graph_of, read_formulas
 from .graph import FunctionGraph, evaluate_graph
 from .planted import Planted
 from .table import input_table, read_table
@@ -33,9 +33,12 @@ class BooleanTask:
         The truth table, ``[2**inputs, inputs]`` and ``[2**inputs, outputs]``, float32. Rows count up, with x1
         as the most significant bit.
     graph : networkx.DiGraph or None
-        The function graph: inputs "x1", ..., gates "g1", ... and outputs "y1", ...; None for a bare table.
+        The function graph: inputs "x1", ..., gates "g1", ... and outputs "y1", ..., whatever they are called; None for a
+        bare table.
     planted : Planted or None
         The modules that a network for this task should show, where they are known.
+    input_names, output_names : tuple of str or None
+        What inputs and outputs are called; None for x1, x2, ... and y1, y2, ...
 
     Examples
     --------
@@ -55,6 +58,8 @@ class BooleanTask:
     y: Tensor
     graph: FunctionGraph | None = None
     planted: Planted | None = None
+    input_names: tuple[str, ...] | None = None
+    output_names: tuple[str, ...] | None = None
 
     @classmethod
     def from_table(cls, y: ArrayLike | Tensor, *, name: str = "table") -> BooleanTask:
@@ -81,7 +86,7 @@ class BooleanTask:
     def dataset(self) -> Dataset:
         """Return the task as data: the whole table, to train, validate and test on."""
         table = Split(self.x, self.y)
-        names = tuple(f"y{number}" for number in range(1, self.outputs + 1))
+        names = self.output_names or tuple(f"y{number}" for number in range(1, self.outputs + 1))
         return Dataset(self.name, table, table, table, classes=names, task="bits")
 
     def describe(self) -> str:
@@ -92,6 +97,9 @@ class BooleanTask:
             kinds = ", ".join(f"{count} {gate}" for gate, count in sorted(gates.items()))
             edges = self.graph.number_of_edges()
             lines.append(f"  graph    {gates.total()} gates{f' ({kinds})' if kinds else ''}, {edges} edges")
+        for what, names in (("inputs", self.input_names), ("outputs", self.output_names)):
+            if names is not None:
+                lines.append(f"  {what:<7}  {', '.join(names)}")
         for place, module in enumerate(self.planted or ()):
             lines.append(f"  {'' if place else 'planted':<7}  {module}")
         return "\n".join(lines)
@@ -102,7 +110,9 @@ class BooleanTask:
         return f"BooleanTask({self.name!r}, inputs={self.inputs}, outputs={self.outputs}{gates}{modules})"
 
 
-def boolean_task(*what: str | Sequence[int]) -> BooleanTask:
+def boolean_task(
+    *what: str | Sequence[int], inputs: Sequence[str] | None = None, outputs: Sequence[str] | None = None
+) -> BooleanTask:
     """Return a Boolean task, by the name of its family or from formulas.
 
     Parameters
@@ -111,7 +121,11 @@ def boolean_task(*what: str | Sequence[int]) -> BooleanTask:
         A family with its numbers, ``[4, 2, 4]`` or ``"[4,2,4]"``: one of [4,2,4], [4,1,4], [6,3,3,3],
         [4,1,2,m], [8,2,m], [7,3,2,m], [6,3,2,m], [5,3,2,m], [4,1,2,2,m] and [8,2,1,2,m], with m even.
         Or formulas ``"name = expression"`` with ``& | ^ ~``, ``and or not``, 0, 1 and parentheses, which bind
-        as in Python: x1, x2, ... are inputs, y1, y2, ... outputs, other names are parts for use in formulas.
+        as in Python: x1, x2, ... are inputs, y1, y2, ... outputs, other names are parts for use in formulas. Without
+        any x1, x2, ... all names that nothing defines are inputs; without any y1, y2, ... all that nothing else uses
+        are outputs. ``s[0..3] = a[0..3] ^ b[0..3]`` stands for a formula for each bit, s0 to s3.
+    inputs, outputs : sequence of str, optional
+        The names of all inputs, and of all outputs, in the order that they are to have.
 
     Returns
     -------
@@ -125,6 +139,9 @@ def boolean_task(*what: str | Sequence[int]) -> BooleanTask:
     >>> majority = boolean_task("y1 = both | (x3 & (x1 | x2))", "both = x1 & x2")
     >>> majority.y.flatten().tolist()
     [0.0, 0.0, 0.0, 1.0, 0.0, 1.0, 1.0, 1.0]
+    >>> adder = boolean_task("carry = a0 & b0; s0 = a0 ^ b0; s1 = a1 ^ b1 ^ carry")
+    >>> adder.input_names, adder.output_names
+    (('a0', 'b0', 'a1', 'b1'), ('s0', 's1'))
     """
     for part in what:
         if not isinstance(part, str | list | tuple) or (len(what) > 1 and not isinstance(part, str)):
@@ -133,19 +150,33 @@ def boolean_task(*what: str | Sequence[int]) -> BooleanTask:
             )
     formulas = [part for part in what if isinstance(part, str)]
     if len(what) == 1 and (not formulas or formulas[0].lstrip().startswith("[")):
+        if inputs is not None or outputs is not None:
+            raise SpecError(f"{bracket_name(read_bracket(what[0]))} has names already: x1, x2, ... and y1, y2, ...")
         numbers = read_bracket(what[0])
         family = find_family(numbers)
         return _from_formulas(bracket_name(numbers), family.formulas, family.planted)
     if not formulas:
         raise SpecError(f"no Boolean task given; {_WRITE}")
-    return _from_formulas("formulas", formulas)
+    return _from_formulas("formulas", formulas, None, inputs, outputs)
 
 
 def _gates(graph: FunctionGraph) -> Counter[str]:
     return Counter(data["gate"] for _, data in graph.nodes(data=True) if data["kind"] == "gate")
 
 
-def _from_formulas(name: str, formulas: Sequence[str], planted: Planted | None = None) -> BooleanTask:
-    graph = graph_of(read_formulas(formulas))
-    x = input_table(sum(data["kind"] == "input" for _, data in graph.nodes(data=True)))
-    return BooleanTask(name, x, evaluate_graph(graph, x), graph, planted)
+def _from_formulas(
+    name: str,
+    texts: Sequence[str],
+    planted: Planted | None = None,
+    inputs: Sequence[str] | None = None,
+    outputs: Sequence[str] | None = None,
+) -> BooleanTask:
+    formulas = read_formulas(texts)
+    ends = ends_of(formulas, inputs, outputs)
+    graph = graph_of(formulas, ends)
+    x = input_table(len(ends.inputs))
+    own = (
+        None if names == tuple(f"{letter}{number}" for number in range(1, len(names) + 1)) else names
+        for letter, names in zip("xy", ends, strict=True)
+    )
+    return BooleanTask(name, x, evaluate_graph(graph, x), graph, planted, *own)
