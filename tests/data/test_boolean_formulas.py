@@ -219,7 +219,9 @@ def test_names_of_ones_own() -> None:
 
 def test_ends_can_be_named_in_any_order() -> None:
     plain = boolean_task("carry = a & b; s = a ^ b ^ carry")
-    named = boolean_task("carry = a & b; s = a ^ b ^ carry", inputs=["b", "unread", "a"], outputs=["carry", "s"])
+    named = boolean_task(
+        "carry = a & b; s = a ^ b ^ carry", inputs=["b", "unread", "a"], outputs=["carry", "s"]
+    )
     assert (plain.output_names, named.output_names) == (("s",), ("carry", "s"))
     assert named.input_names == ("b", "unread", "a")
     b, _, a = named.x.bool().T
@@ -228,7 +230,7 @@ def test_ends_can_be_named_in_any_order() -> None:
 
 def test_usual_names_stay_nameless() -> None:
     task = boolean_task("y2 = x1; y1 = half | x3; half = x2")
-    assert task.input_names is None and task.output_names is None
+    assert (task.input_names, task.output_names) == (None, None)
 
 
 @pytest.mark.parametrize(
@@ -243,4 +245,4 @@ def test_usual_names_stay_nameless() -> None:
 )
 def test_wrong_ends_are_explained(names: dict[str, list[str]], says: str) -> None:
     with pytest.raises(SpecError, match=says):
-        boolean_task("s = a & b", **names)  # type: ignore[arg-type]
+        boolean_task("s = a & b", **names)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..sculpting.settings import SculptSettings
-from .options import Device, FirstSeed, Json, Seeds, seed_range, with_settings
+from .options import Device, Explain, FirstSeed, Json, Seeds, seed_range, with_settings
 from .output import print_json, print_table, say, table_of
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ def sculpt(
         bool,
         typer.Option("--force", help="Sculpt these seeds anew; networks of other settings are replaced."),
     ] = False,
+    explain: Explain = False,
     as_json: Json = False,
     **options: Any,
 ) -> None:
@@ -76,7 +77,7 @@ def sculpt(
     numbers = seed_range(seed, seeds)
     if options["hidden"] is not None and network is not None:
         raise SpecError("--hidden is for a fresh network; the one of --from has its layers already")
-    what = _task_of(task)
+    what = task_of(task)
     if isinstance(what, Dataset) and not as_json:
         say_what_was_read(what, task)
     for name in ("unit_steps", "edge_steps"):
@@ -101,7 +102,9 @@ def sculpt(
                 "settings": settings,
                 "consensus": None if agreed is None else agreed.to_dict(),
                 "networks": [
-                    row | {"hierarchy": sculpture.hierarchy.to_dict()}
+                    row
+                    | {"hierarchy": sculpture.hierarchy.to_dict()}
+                    | ({"explanation": _explained(sculpture, what)} if explain else {})
                     for row, sculpture in zip(rows, sculptures, strict=True)
                 ],
             }
@@ -110,6 +113,11 @@ def sculpt(
         say(sculptures[0].describe())
     else:
         print_table(table_of(facts_frame(rows), f"{task}, sculpted"))
+    if explain and not as_json:
+        for sculpture in learned:
+            if len(sculptures) > 1:
+                say(f"seed {sculpture.seed}:")
+            say(sculpture.explain(what).describe())
     voted = agreed is not None and agreed.networks > 1
     if agreed is not None and voted:
         if output is not None:
@@ -168,7 +176,7 @@ def _sculpted(
     return [there[seed] for seed in seeds]
 
 
-def _task_of(text: str) -> BooleanTask | Dataset:
+def task_of(text: str) -> BooleanTask | Dataset:
     """Return the task that a text names: a family, formulas, a file with formulas or a table, or a data set."""
     from ..data import boolean_task, open_data
     from ..data.boolean.formulas import INPUT
@@ -228,6 +236,10 @@ def _percents(name: str, text: str) -> list[float]:
         if not 0 < step <= 1:
             raise SpecError(f"{name} are percentages above 0 and up to 100, or 0 alone; got {100 * step:g}")
     return steps
+
+
+def _explained(sculpture: Sculpture, task: BooleanTask | Dataset) -> dict[str, object] | None:
+    return None if sculpture.outcome == "not learned" else sculpture.explain(task).to_dict()
 
 
 def _row(sculpture: Sculpture, planted: Planted | None) -> dict[str, object]:

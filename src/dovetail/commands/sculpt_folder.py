@@ -14,7 +14,7 @@ from ..io.write import write_whole
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from ..sculpting import Consensus, Hierarchy, Sculpture
+    from ..sculpting import Consensus, Explanation, Hierarchy, Sculpture
 
 _PICTURES = (".png", ".svg", ".pdf")
 
@@ -37,19 +37,23 @@ def write_hierarchy(
     title: str,
     *,
     image_shape: tuple[int, int] | None = None,
+    explanation: Explanation | None = None,
 ) -> Path:
-    """Write a hierarchy in the form that the file's ending says."""
+    """Write a hierarchy in the form that the file's ending says, with what modules compute where that is known."""
     check_kind(path)
     kind = path.suffix.lower()
     if kind in _PICTURES:
-        return _save_axes(hierarchy.plot(title=title, image_shape=image_shape), path)
+        drawn = hierarchy if explanation is None else explanation
+        return _save_axes(drawn.plot(title=title, image_shape=image_shape), path)
     if kind == ".json":
         text = hierarchy.to_json()
     else:
         from ..report import hierarchy_html
 
         inputs, outputs = hierarchy.end_names
-        text = hierarchy_html(hierarchy, title=title, input_names=inputs, output_names=outputs)
+        text = hierarchy_html(
+            hierarchy, title=title, input_names=inputs, output_names=outputs, explanation=explanation
+        )
     return write_whole(path, lambda file: file.write_text(text, encoding="utf-8"))
 
 
@@ -156,6 +160,9 @@ def save_all(folder: Path, sculptures: Sequence[Sculpture], settings: dict[str, 
             title = f"{sculpture.task}, seed {sculpture.seed}"
             for kind in ("json", "html", "png"):
                 file = folder / f"seed{sculpture.seed}.{kind}"
-                write_hierarchy(sculpture.hierarchy, file, title, image_shape=sculpture.image_shape)
+                write_hierarchy(
+                    sculpture.hierarchy, file, title, image_shape=sculpture.image_shape,
+                    explanation=sculpture.explanation,
+                )  # fmt: skip
         # Last, because this file says that the seed is done.
         sculpture.save(sculpture_file(folder, sculpture.seed))

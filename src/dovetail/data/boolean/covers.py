@@ -75,5 +75,3 @@ def _term(cube: tuple[int, ...]) -> Expression:
         if digit != 2
     ]
     return parts[0] if len(parts) == 1 else join("&", *parts)
-
-

@@ -86,6 +86,16 @@ class Expression:
         """How many signs of negation there are in its text."""
         return int(self.negated) + sum(part.negations for part in self.parts)
 
+    @cached_property
+    def length(self) -> tuple[int, int, int]:
+        """How hard it is to read: names, then xors, then negations."""
+        return self.literals, self._xors, self.negations
+
+    @cached_property
+    def _xors(self) -> int:
+        own = len(self.parts) - 1 if self.operator == "^" else 0
+        return own + sum(part._xors for part in self.parts)
+
     def renumbered(self, numbers: Mapping[int, int] | Sequence[int]) -> Expression:
         """Return it with other numbers for its variables."""
         if self.operator == "variable":
@@ -136,8 +146,8 @@ def join(operator: Operator, *parts: Expression) -> Expression:
     """Return parts joined by an operator, chains of the same one flat, negations where they are fewest."""
     if operator == "^":  # which lets negations through
         negated = sum(part.negated for part in parts) % 2 == 1
-        plain = [~part if part.negated else part for part in parts]
-        flat = [inner for part in plain for inner in (part.parts if part.operator == "^" else (part,))]
+        bare = [~part if part.negated else part for part in parts]
+        flat = [inner for part in bare for inner in (part.parts if part.operator == "^" else (part,))]
         return Expression("^", _in_order(flat), negated=negated)
     plain, dual = _flat(operator, parts), _flat(_DUAL[operator], [~part for part in parts])._negated()
     return min(plain, dual, key=lambda found: found.negations)

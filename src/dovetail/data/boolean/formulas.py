@@ -7,6 +7,7 @@ import keyword
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from graphlib import CycleError, TopologicalSorter
 from itertools import count
 from typing import Literal, NamedTuple, TypeAlias
@@ -106,11 +107,12 @@ def _bit_by_bit(text: str) -> Iterator[str]:
             f"up to {MAX_OUTPUTS}"
         )
     for place in range(sizes.pop()):
-        yield _VECTOR.sub(lambda found: str(_at(int(found[1]), int(found[2]), place)), text)
+        yield _VECTOR.sub(partial(_number_of_bit, place), text)
 
 
-def _at(first: int, last: int, place: int) -> int:
-    return first + place if first <= last else first - place
+def _number_of_bit(place: int, vector: re.Match[str]) -> str:
+    first, last = int(vector[1]), int(vector[2])
+    return str(first + place if first <= last else first - place)
 
 
 def _read(number: int, text: str, output: str | None) -> Formula:
@@ -206,10 +208,10 @@ def ends_of(
     inputs: Sequence[str] | None = None,
     outputs: Sequence[str] | None = None,
 ) -> Ends:
-    """Return what formulas read from outside and what they give, as named or, where that is not said, as they are used.
+    """Return what formulas read from outside and what they give: as named, or else as they are used.
 
-    Inputs are x1, x2, ... up to the largest that is used; where there is no such name, all names that nothing defines, as
-    they come. Outputs are y1, y2, ...; where there is no such name, what is defined and not used in another formula.
+    Inputs are x1, x2, ... up to the largest that is used; where there is no such name, all names that nothing defines,
+    as they come. Outputs are y1, y2, ...; where there is no such name, what is defined and not used in another formula.
 
     Parameters
     ----------
@@ -222,7 +224,9 @@ def ends_of(
     used = [name for formula in formulas for name in _names_in(formula)]
     if inputs is None:
         largest = max((_INPUTS.get(name, 0) for name in used), default=0)
-        free = [name for name in dict.fromkeys(used) if name not in by_target and not _NUMBERED.fullmatch(name)]
+        free = [
+            name for name in dict.fromkeys(used) if name not in by_target and not _NUMBERED.fullmatch(name)
+        ]
         inputs = [f"x{number}" for number in range(1, largest + 1)] or free
     if outputs is None:
         plain = [name for name in by_target if _OUTPUT.fullmatch(name)]

@@ -1,8 +1,9 @@
 """The shortest formulas of all functions of up to four variables, found once by going through all lengths.
 
 A function of four variables is a number of 16 bits, bit ``r`` its value in row ``r`` of the truth table. Of a function
-and its negation only the one that is 0 in row 0 is kept, because negations cost nothing. Functions of n literals are then
-all pairs of shorter ones with n literals together, joined by one of five operators. Eight literals do for every function.
+and its negation only the one that is 0 in row 0 is kept, because negations cost nothing. Functions of n literals are
+then all pairs of shorter ones with n literals together, joined by one of five operators. Eight literals do for every
+function.
 
 References
 ----------
@@ -12,6 +13,7 @@ References
 from __future__ import annotations
 
 from functools import cache
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -24,7 +26,7 @@ _ROWS = 2**VARIABLES
 _MOST_LITERALS = 8
 _ALL = 2**_ROWS - 1
 
-# The operator, and which of its operands are negated. And, or come first: of formulas that are as short, xor is the last.
+# The operator, and which of its operands are negated.
 _WAYS: tuple[tuple[Operator, bool, bool], ...] = (
     ("&", False, False),
     ("|", False, False),
@@ -32,13 +34,14 @@ _WAYS: tuple[tuple[Operator, bool, bool], ...] = (
     ("&", True, False),
     ("^", False, False),
 )
-_XOR = len(_WAYS) - 1
+_BITWISE = {"&": np.bitwise_and, "|": np.bitwise_or, "^": np.bitwise_xor}
+_LITERAL, _NONE = 16, 9999
 
 
 class _Lengths(NamedTuple):
-    """For each function that is 0 in row 0: its fewest literals (99 where it is not), and how it is made."""
+    """How each function that is 0 in row 0 is made; its rank is 16 times its fewest literals, plus its xors."""
 
-    literals: NDArray[np.int64]
+    rank: NDArray[np.int64]
     way: NDArray[np.int8]
     left: NDArray[np.uint16]
     right: NDArray[np.uint16]
@@ -59,7 +62,9 @@ def shortest_of_four(values: Bits, care: Bits) -> Expression:
     'a ^ b'
     """
     table, copies = _lengths(), _ROWS // len(values)
-    row_alone = (1 << copies) - 1  # variables that are not there decide nothing: all copies of a row are alike
+    row_alone = (
+        1 << copies
+    ) - 1  # variables that are not there decide nothing: all copies of a row are alike
     completions = np.zeros(1, np.int64)
     for row, (value, matters) in enumerate(zip(values.tolist(), care.tolist(), strict=True)):
         with_row = completions | row_alone << row * copies
@@ -68,9 +73,8 @@ def shortest_of_four(values: Bits, care: Bits) -> Expression:
         elif value:
             completions = with_row
     plain = np.where(completions & 1, completions ^ _ALL, completions)
-    # Of those that are as short, one without xor on top; else the first, where what is free is 0.
-    rank = 2 * table.literals[plain] + (table.way[plain] == _XOR)
-    return _expression(int(completions[np.argmin(rank)]))
+    # Of those that are as easy, the first: what is free is 0 where it can be.
+    return _expression(int(completions[np.argmin(table.rank[plain])]))
 
 
 def _expression(function: int) -> Expression:
@@ -93,22 +97,31 @@ def _variable(number: int) -> int:
 
 @cache
 def _lengths() -> _Lengths:
-    literals = np.full(2**_ROWS, 99, np.int64)
+    rank = np.full(2**_ROWS, _NONE, np.int64)
     way = np.zeros(2**_ROWS, np.int8)
     left, right = np.zeros(2**_ROWS, np.uint16), np.zeros(2**_ROWS, np.uint16)
     singles = np.array([_variable(number) for number in range(VARIABLES)], np.uint16)
-    literals[0], literals[singles] = 0, 1
-    levels = [np.zeros(1, np.uint16), singles]
+    rank[0], rank[singles] = 0, _LITERAL
+    # Functions by their literals and, among those, their xors: of formulas as short, one with few of them reads best.
+    levels = [{0: np.zeros(1, np.uint16)}, {0: singles}]
     for count in range(2, _MOST_LITERALS + 1):
-        for shorter in range(1, count // 2 + 1):
-            first, second = levels[shorter][:, None], levels[count - shorter][None, :]
-            for number, (operator, negate_first, negate_second) in enumerate(_WAYS):
-                one = ~first if negate_first else first
-                other = ~second if negate_second else second
-                made = {"&": np.bitwise_and, "|": np.bitwise_or, "^": np.bitwise_xor}[operator](one, other)
-                rows, columns = np.nonzero(literals[made] > count)
-                new = made[rows, columns]
-                literals[new], way[new] = count, number
-                left[new], right[new] = levels[shorter][rows], levels[count - shorter][columns]
-        levels.append(np.flatnonzero(literals == count).astype(np.uint16))
-    return _Lengths(literals, way, left, right)
+        ranked = sorted(
+            (one + other + (operator == "^"), shorter, one, other, number)
+            for shorter in range(1, count // 2 + 1)
+            for one, other in product(levels[shorter], levels[count - shorter])
+            for number, (operator, *_) in enumerate(_WAYS)
+        )
+        for xors, shorter, one, other, number in ranked:
+            operator, negate_first, negate_second = _WAYS[number]
+            first, second = levels[shorter][one], levels[count - shorter][other]
+            made = _BITWISE[operator].outer(
+                ~first if negate_first else first, ~second if negate_second else second
+            )
+            rows, columns = np.nonzero(rank[made] > count * _LITERAL + xors)
+            new = made[rows, columns]
+            rank[new], way[new] = count * _LITERAL + xors, number
+            left[new], right[new] = first[rows], second[columns]
+        functions = np.flatnonzero(rank // _LITERAL == count).astype(np.uint16)
+        xors_of = rank[functions] % _LITERAL
+        levels.append({int(xors): functions[xors_of == xors] for xors in np.unique(xors_of)})
+    return _Lengths(rank, way, left, right)

@@ -1,8 +1,9 @@
 """Shortest formulas: from a truth table, whole or with rows that do not matter, to a formula that one can read.
 
-Functions of up to four variables get a shortest formula of ``& | ^ ~``. Larger ones are taken apart where they fall apart
-(a variable that decides alone, or two halves without a variable in common), and else the shortest of several ways is
-taken: an or of ands, an and of ors, and a choice by one variable. That is often the shortest, but nobody has proved it.
+Functions of up to four variables get a shortest formula of ``& | ^ ~``. Larger ones are taken apart where they fall
+apart (a variable that decides alone, or two halves without a variable in common), and else the shortest of several ways
+is taken: an or of ands, an and of ors, and a choice by one variable. That is often the shortest, but nobody has proved
+it.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from .four_variables import shortest_of_four
 
 MOST_VARIABLES = 8
 """That a function may hang on: one without any order takes a second, and nobody would read its formula."""
-_MOST_TRIED = 6
+_MOST_TRIED = 5
 """Variables up to which a choice by each of them is tried, one inside the other."""
 _MOST_SUBSETS = 24
 """Sets of variables, as small as can be, that are compared where rows do not matter."""
@@ -79,7 +80,7 @@ def shortest_formula(values: Bits, care: Bits | None = None) -> Shortest | None:
         whole = _shortest(small.tobytes(), small_care.tobytes(), len(kept))
         # With rows that do not matter a formula of more variables could be shorter than one of the fewest.
         proved = whole.proved and (bool(care.all()) or variables <= EXACT)
-        if found is None or whole.expression.literals < found.expression.literals:
+        if found is None or whole.expression.length < found.expression.length:
             found = Shortest(whole.expression.renumbered(kept), proved)
     if variables <= EXACT and not care.all():
         return Shortest(_exact(cube, cared), True)
@@ -116,13 +117,18 @@ def _differs(values: Bits, care: Bits, axis: int) -> bool:
 
 def _without(values: Bits, care: Bits, axes: list[int]) -> tuple[Bits, Bits]:
     """Return the table without some variables, which decide nothing."""
-    return (values & care).any(tuple(axes)), care.any(tuple(axes))
+    return _any(values & care, axes), _any(care, axes)
 
 
 def _decided(values: Bits, care: Bits, axes: list[int]) -> tuple[Bits, Bits] | None:
     """Return the table without some variables; None where that leaves a row with both values."""
-    true, false = (values & care).any(tuple(axes)), (~values & care).any(tuple(axes))
+    true, false = _any(values & care, axes), _any(~values & care, axes)
     return None if (true & false).any() else (true, true | false)
+
+
+def _any(table: Bits, axes: list[int]) -> Bits:
+    found: Bits = np.logical_or.reduce(table, axis=tuple(axes))
+    return found
 
 
 @lru_cache(maxsize=2**14)
@@ -137,7 +143,7 @@ def _shortest(values: bytes, care: bytes, variables: int) -> Shortest:
     candidates = [sum_of_products(cube, cared), ~sum_of_products(cared & ~cube, cared)]
     axes = range(variables) if variables <= _MOST_TRIED else [_deciding(cube, cared)]
     candidates += [_choice(cube, cared, axis) for axis in axes]
-    best = min(candidates, key=lambda found: (found.literals, found.negations))
+    best = min(candidates, key=lambda found: found.length)
     return Shortest(best, False)
 
 
@@ -202,14 +208,14 @@ def _products(table: Bits) -> Iterator[tuple[Operator, Bits, Bits]]:
     """Yield how a table is a function of its row joined with a function of its column."""
     if not (table ^ table[:1] ^ table[:, :1] ^ table[0, 0]).any():
         yield "^", table[:, 0], table[0] ^ table[0, 0]
-    for operator, own in (("&", table), ("|", ~table)):
-        left, right = own.any(1), own.any(0)
+    for own, negated in ((table, False), (~table, True)):
+        left, right = _any(own, [1]), _any(own, [0])
         if (own == (left[:, None] & right)).all():
-            yield operator, *((left, right) if operator == "&" else (~left, ~right))  # type: ignore[misc]
+            yield ("|", ~left, ~right) if negated else ("&", left, right)
 
 
 def _choice(values: Bits, care: Bits, axis: int) -> Expression:
-    """Return the function as a choice by one variable: of the functions that it is with 0 and with 1, or of a change."""
+    """Return the function as a choice by one variable: of what it is with 0 and with 1, or of a change."""
     (low, high), (low_care, high_care) = (np.moveaxis(array, axis, 0) for array in (values, care))
     variable, others = Expression.of_variable(axis), _others(values.ndim, axis)
     one = _solve(low, low_care, others).expression
@@ -224,7 +230,7 @@ def _choice(values: Bits, care: Bits, axis: int) -> Expression:
         change = _solve(low ^ high, np.ones_like(low), others).expression
         found.append(join("^", one, join("&", variable, change)))
         found.append(join("^", other, join("&", ~variable, change)))
-    return min(found, key=lambda expression: (expression.literals, expression.negations))
+    return min(found, key=lambda expression: expression.length)
 
 
 def _deciding(values: Bits, care: Bits) -> int:

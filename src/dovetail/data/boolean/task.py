@@ -33,8 +33,8 @@ class BooleanTask:
         The truth table, ``[2**inputs, inputs]`` and ``[2**inputs, outputs]``, float32. Rows count up, with x1
         as the most significant bit.
     graph : networkx.DiGraph or None
-        The function graph: inputs "x1", ..., gates "g1", ... and outputs "y1", ..., whatever they are called; None for a
-        bare table.
+        The function graph: inputs "x1", ..., gates "g1", ... and outputs "y1", ..., whatever they are called; None for
+        a bare table.
     planted : Planted or None
         The modules that a network for this task should show, where they are known.
     input_names, output_names : tuple of str or None
@@ -151,7 +151,9 @@ def boolean_task(
     formulas = [part for part in what if isinstance(part, str)]
     if len(what) == 1 and (not formulas or formulas[0].lstrip().startswith("[")):
         if inputs is not None or outputs is not None:
-            raise SpecError(f"{bracket_name(read_bracket(what[0]))} has names already: x1, x2, ... and y1, y2, ...")
+            raise SpecError(
+                f"{bracket_name(read_bracket(what[0]))} has names already: x1, x2, ... and y1, y2, ..."
+            )
         numbers = read_bracket(what[0])
         family = find_family(numbers)
         return _from_formulas(bracket_name(numbers), family.formulas, family.planted)

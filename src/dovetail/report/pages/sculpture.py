@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ...sculpting import Hierarchy, Sculpture
+from ...sculpting import Explanation, Hierarchy, Sculpture
 from ..hierarchy_view import hierarchy_fragment
 from ..page import Page
 from ..sources import SculptureSource
@@ -27,8 +27,15 @@ def sculpture_page(source: SculptureSource) -> Page:
     page = Page(_title(source), _intro(source))
     if sculptures:
         add_sculptures(page, sculptures)
+    explanations = {
+        name: sculpture.explanation
+        for name, sculpture in source.sculptures.items()
+        if len(source.sculptures) <= MOST_DRAWN and sculpture.explanation is not None
+    }
     if source.hierarchies:
-        add_modules(page, source.hierarchies, source.output_names)
+        add_modules(page, source.hierarchies, source.output_names, explanations)
+    for name, explanation in explanations.items():
+        add_explanation(page, name if len(explanations) > 1 else "", explanation)
     add_made(page, _facts(source), _details(source))
     return page
 
@@ -71,6 +78,7 @@ def add_modules(
     page: Page,
     hierarchies: Mapping[str, Hierarchy],
     output_names: Mapping[str, Sequence[str] | None] | None = None,
+    explanations: Mapping[str, Explanation] | None = None,
 ) -> None:
     """Add drawings of networks by modules, which open on a click.
 
@@ -82,12 +90,18 @@ def add_modules(
         By a name for readers.
     output_names : mapping of str to sequence of str, optional
         What the outputs of each are called.
+    explanations : mapping of str to Explanation, optional
+        What modules and units of each compute, where that is known.
     """
     page.heading("Modules" if len(hierarchies) > 1 else "The network by modules")
     left_out = []
     for number, (name, hierarchy) in enumerate(hierarchies.items()):
         drawing = (
-            hierarchy_fragment(hierarchy, output_names=(output_names or {}).get(name))
+            hierarchy_fragment(
+                hierarchy,
+                output_names=(output_names or {}).get(name),
+                explanation=(explanations or {}).get(name),
+            )
             if number < MOST_DRAWN
             else ""
         )
@@ -103,6 +117,22 @@ def add_modules(
             f"Not drawn here, to keep the page small: {', '.join(left_out[:20])}{more}. "
             "A report on a file of its own shows it, as far as it is not too large itself."
         )
+
+
+def add_explanation(page: Page, name: str, explanation: Explanation) -> None:
+    """Add a table of what outputs, signals between modules and hidden units compute."""
+    page.heading(f"What it computes{f': {name}' if name else ''}")
+    frame = explanation.to_frame()[:_MOST_ROWS].drop(columns="boolean")
+    frame["to"] = [", ".join(names) for names in frame["to"]]
+    frame = frame.rename(columns={"to": "told to", "formula_of_inputs": "formula of inputs"})
+    checked = f"Computed on {'all ' if explanation.whole else ''}{explanation.samples:,} inputs."
+    if explanation.reproduced is not None:
+        checked += f" These formulas alone give all outputs on {explanation.reproduced:,} of them."
+    page.table(
+        frame,
+        f"{checked} Share: how much of the variance of a unit's values lies between two groups; it is taken for a bit "
+        "from .9 on. Of a unit that is none the formula says where it is above 0.",
+    )
 
 
 def _title(source: SculptureSource) -> str:

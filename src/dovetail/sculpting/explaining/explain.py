@@ -82,6 +82,7 @@ def explain(
       These formulas alone give all outputs of the network on 4 of 4 inputs.
     """
     found = detect_modules(network) if hierarchy is None else hierarchy
+    whole = whole and len(x) <= MOST_SAMPLES
     return _Explaining(network, _samples(x, found), found, answers, whole).explanation()
 
 
@@ -167,8 +168,8 @@ class _Explaining:
         logits = outputs_of(network, x).double().numpy()
         if logits.shape != self.values[-1].shape or not np.allclose(logits, self.values[-1], 1e-3, 1e-4):
             raise SpecError(
-                "the network is not a plain perceptron: dense layers with ReLUs between them give other outputs than it "
-                "does, and nothing else can be explained"
+                "the network is not a plain perceptron: dense layers with ReLUs between them give other outputs than "
+                "it does, and nothing else can be explained"
             )
         # What the network says by its own forward pass: formulas are held against this.
         self.answers: Bits = logits > 0
@@ -254,7 +255,7 @@ class _Explaining:
         return found
 
     def _heard(self, module: int, layer: int, told: list[_Signal]) -> list[_Column]:
-        """Return the bits that a module hears in layers up to one; none if it hears numbers that are not on a table."""
+        """Return the bits that a module hears in layers up to one; none if it hears numbers of data."""
         inputs = set(self.hierarchy.inputs_of(module))
         for after in self.used[1]:
             if self._module((1, after)) == module:
@@ -264,10 +265,12 @@ class _Explaining:
             for signal in told
             if any(unit[0] <= layer and self._module(unit) == module for unit in signal.to)
         ]
+        for signal in signals:
+            if not signal.groups.boolean:  # what it is made of stands for a number
+                inputs |= set(np.flatnonzero(self.reached[signal.layer][signal.units].any(0)).tolist())
         bits = self._bits(sorted(inputs))
-        numbers = bits is None or not all(signal.groups.boolean for signal in signals)
         # On some samples what is heard besides may seem to decide by chance; on all inputs it does decide.
-        if numbers and not self.whole:
+        if bits is None and not self.whole:
             return []
         return [*(bits or []), *(_Column(one.name, one.bits) for one in signals if one.groups.boolean)]
 
@@ -331,7 +334,13 @@ class _Explaining:
         return f"relu({text[2:] if text.startswith('+') else f'-{text[2:]}'})"
 
     def _function(
-        self, kind: Kind, name: str, module: int, bits: Bits, heard: list[_Column], inputs: list[_Column] | None
+        self,
+        kind: Kind,
+        name: str,
+        module: int,
+        bits: Bits,
+        heard: list[_Column],
+        inputs: list[_Column] | None,
     ) -> Function:
         """Return bits as a formula of what is heard, or else of network inputs; and of these alone."""
         on_inputs = None if inputs is None else _formula(bits, inputs)
@@ -348,7 +357,7 @@ class _Explaining:
 
 
 class _Formula(NamedTuple):
-    """A formula, the names in it, its values by these ("-" for what no sample has), and how many samples it has right."""
+    """A formula, the names in it, its values by these ("-" for what no sample has), and how many samples are right."""
 
     expression: Expression
     names: tuple[str, ...]

@@ -23,8 +23,8 @@ Kind = Literal["output", "signal", "unit"]
 
 MOST_LITERALS = 24
 """Of a formula in a line of text; longer ones are in `to_dict`."""
-_LONGEST_LABEL = 44
-"""Characters of what a module computes in a picture."""
+_LONGEST_LABEL, _MOST_LINES = 48, 6
+"""Characters of a line, and lines, of what a module computes in a picture."""
 _MOST_UNITS = 200
 """Hidden units that have a line of text."""
 
@@ -188,20 +188,21 @@ class Explanation(Result):
             return next((o for o in self.outputs if o.name == self.hierarchy.end_names[1][number]), None)
         return next((one for one in self.units if one.name == unit_name(layer, number)), None)
 
+    def of_module(self, module: int) -> list[str]:
+        """Return what a module computes, a line for each output and for each signal to others."""
+        return [one.says() for one in (*self.outputs, *self.signals) if one.module == module]
+
     @property
-    def module_names(self) -> list[str]:
-        """What pictures call the modules: by what they compute, shortened."""
-        names = []
+    def _module_texts(self) -> list[str]:
+        """What pictures say of the modules: which inputs they have, and what they compute, shortened."""
+        texts = []
         for number in range(len(self.hierarchy.modules)):
-            own = [one for one in (*self.outputs, *self.signals) if one.module == number and one.boolean]
-            says = [
-                f"{one.name} = {text}" if one.kind == "output" else text
-                for one in own
-                if (text := _brief(one.expression, one.of)) is not None
-            ]
-            name = f"M{number + 1}" + (f": {'; '.join(says)}" if says else "")
-            names.append(name if len(name) <= _LONGEST_LABEL else f"{name[: _LONGEST_LABEL - 1]}…")
-        return names
+            name, lines = self._of(number), self.of_module(number)
+            short = [_cut(line.partition("  [")[0]) for line in lines]
+            if len(short) > _MOST_LINES:
+                short[_MOST_LINES - 1 :] = [f"and {len(short) - _MOST_LINES + 1} more"]
+            texts.append("\n".join(filter(None, [name, *short])))
+        return texts
 
     def describe(self) -> str:
         """Return a few lines that say what the modules compute, and what each hidden unit does in that."""
@@ -210,11 +211,8 @@ class Explanation(Result):
         modules = range(len(self.hierarchy.modules))
         shown = 0
         for number in modules[:MOST_MODULES]:
-            inputs = [self.hierarchy.end_names[0][unit] for unit in sorted(self.hierarchy.inputs_of(number))]
-            lines.append(f"  M{number + 1:<4} {f'of {_several(inputs)}' if inputs else ''}".rstrip())
-            for function in (*self.outputs, *self.signals):
-                if function.module == number:
-                    lines.append(f"        {function.says()}")
+            lines.append(f"  M{number + 1:<4} {self._of(number)}".rstrip())
+            lines += [f"        {line}" for line in self.of_module(number)]
             for function in self.units:
                 if function.module == number and shown < _MOST_UNITS:
                     shown += 1
@@ -233,6 +231,11 @@ class Explanation(Result):
             without = [output.name for output in self.outputs if output.expression is None]
             lines.append(f"  No formula was found for {_several(without)}.")
         return "\n".join(lines)
+
+    def _of(self, module: int) -> str:
+        """Return which inputs a module has."""
+        inputs = [self.hierarchy.end_names[0][unit] for unit in sorted(self.hierarchy.inputs_of(module))]
+        return f"of {_several(inputs)}" if inputs else ""
 
     def to_frame(self) -> pd.DataFrame:
         """Return a table with a row for each output, signal and hidden unit."""
@@ -254,8 +257,8 @@ class Explanation(Result):
         }
 
     def plot(self, **options: Any) -> Axes:
-        """Draw the network, its modules named by what they compute; options are those of `draw_hierarchy`."""
-        return self.hierarchy.plot(**{"module_names": self.module_names, "legend": True, **options})
+        """Draw the network, and beside it what its modules compute; options are those of `draw_hierarchy`."""
+        return self.hierarchy.plot(**{"module_texts": self._module_texts, **options})
 
     def _html_pieces(self) -> Iterable[str]:
         yield text_html(repr(self))
@@ -282,9 +285,7 @@ def unit_name(layer: int, number: int) -> str:
     return f"h{layer}_{number + 1}"
 
 
-def recomputed(
-    functions: Sequence[Function], columns: Mapping[str, Bits], samples: int
-) -> dict[str, Bits]:
+def recomputed(functions: Sequence[Function], columns: Mapping[str, Bits], samples: int) -> dict[str, Bits]:
     """Return the values of functions by their formulas alone, each from those before it and the inputs.
 
     Parameters
@@ -308,6 +309,10 @@ def _brief(expression: Expression | None, names: Sequence[str]) -> str | None:
     if expression is None or expression.literals > MOST_LITERALS:
         return None
     return expression.text(names)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST_LABEL else f"{text[: _LONGEST_LABEL - 1]}…"
 
 
 def _several(names: Sequence[str], most: int = 8) -> str:

@@ -127,7 +127,10 @@ def problem_of(task: Task) -> Problem:
         names = [str(name) for name in getattr(task, "columns", ())]  # of a data frame
         task = read_rows(np.array(task) if names else task, names=names)
     table = Split(task.x, task.y)
-    return Problem(task.name, table, table, "bits", 1.0, BOOLEAN_NOISE, task.outputs, True)
+    return Problem(
+        task.name, table, table, "bits", 1.0, BOOLEAN_NOISE, task.outputs, True,
+        input_names=task.input_names, output_names=task.output_names,
+    )  # fmt: skip
 
 
 def read_rows(rows: ArrayLike | Tensor, *, names: Sequence[str] = (), name: str = "table") -> BooleanTask:
