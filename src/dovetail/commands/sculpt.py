@@ -206,8 +206,13 @@ def _is_there(text: str) -> bool:
 def _fingerprint(what: BooleanTask | Dataset) -> str:
     """Return a hash of the task itself: a name or a file may come to mean something else."""
     from ..data import Dataset
+    from ..sculpting.pruning.problem import problem_of
 
-    return (what if isinstance(what, Dataset) else what.dataset()).fingerprint
+    if isinstance(what, Dataset):
+        return what.fingerprint
+    if bool(what.y.isnan().any()):  # which no data set can say
+        return problem_of(what).fingerprint
+    return what.dataset().fingerprint
 
 
 def _network_of(path: Path) -> nn.Module:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from numpy.typing import ArrayLike
 from torch import Tensor
 
-from ...errors import SpecError
+from ...errors import DataError, SpecError
 from ..dataset import Dataset
 from ..split import Split
 from .families import bracket_name, find_family, read_bracket
@@ -31,7 +31,7 @@ class BooleanTask:
         The family with its numbers, "formulas" or "table".
     x, y : Tensor
         The truth table, ``[2**inputs, inputs]`` and ``[2**inputs, outputs]``, float32. Rows count up, with x1
-        as the most significant bit.
+        as the most significant bit. NaN stands for what does not matter.
     graph : networkx.DiGraph or None
         The function graph: inputs "x1", ..., gates "g1", ... and outputs "y1", ..., whatever they are called; None for
         a bare table.
@@ -65,6 +65,8 @@ class BooleanTask:
     def from_table(cls, y: ArrayLike | Tensor, *, name: str = "table") -> BooleanTask:
         """Return the task of a truth table, ``[2**inputs, outputs]`` of 0 and 1, rows in counting order.
 
+        What does not matter is NaN: whole rows, or single bits.
+
         Examples
         --------
         >>> BooleanTask.from_table([[0], [1], [1], [0]])
@@ -83,15 +85,37 @@ class BooleanTask:
         """Number of output bits."""
         return self.y.shape[1]
 
+    @property
+    def rows_that_matter(self) -> Split:
+        """The rows of the table without those in which no output matters."""
+        matters = ~self.y.isnan().all(1)
+        return Split(self.x[matters], self.y[matters])
+
     def dataset(self) -> Dataset:
-        """Return the task as data: the whole table, to train, validate and test on."""
-        table = Split(self.x, self.y)
+        """Return the task as data: the whole table, to train, validate and test on.
+
+        Rows that do not matter are left out.
+
+        Raises
+        ------
+        DataError
+            Where a bit does not matter in a row in which others do, which data cannot say; `sculpt` takes the task.
+        """
+        table = self.rows_that_matter
+        if bool(table.y.isnan().any()):
+            raise DataError(
+                f"{self.name} has rows of which only some outputs matter, which a data set cannot say; sculpt the task "
+                "itself"
+            )
         names = self.output_names or tuple(f"y{number}" for number in range(1, self.outputs + 1))
         return Dataset(self.name, table, table, table, classes=names, task="bits")
 
     def describe(self) -> str:
         """Return a few lines that say what the task is."""
-        lines = [self.name, f"  table    {len(self.x):,} rows, {self.inputs} inputs, {self.outputs} outputs"]
+        rows = f"{len(self.x):,} rows"
+        if len(self.rows_that_matter) < len(self.x):
+            rows = f"{len(self.rows_that_matter):,} of {rows}"
+        lines = [self.name, f"  table    {rows}, {self.inputs} inputs, {self.outputs} outputs"]
         if self.graph is not None:
             gates = _gates(self.graph)
             kinds = ", ".join(f"{count} {gate}" for gate, count in sorted(gates.items()))
@@ -177,8 +201,19 @@ def _from_formulas(
     ends = ends_of(formulas, inputs, outputs)
     graph = graph_of(formulas, ends)
     x = input_table(len(ends.inputs))
-    own = (
-        None if names == tuple(f"{letter}{number}" for number in range(1, len(names) + 1)) else names
-        for letter, names in zip("xy", ends, strict=True)
-    )
-    return BooleanTask(name, x, evaluate_graph(graph, x), graph, planted, *own)
+    return BooleanTask(name, x, evaluate_graph(graph, x), graph, planted, **own_names(*ends))
+
+
+def own_names(inputs: Sequence[str], outputs: Sequence[str]) -> dict[str, tuple[str, ...] | None]:
+    """Return the names of a task as its fields; None for x1, x2, ... and y1, y2, ...
+
+    Examples
+    --------
+    >>> own_names(["x1", "x2"], ["sum"])
+    {'input_names': None, 'output_names': ('sum',)}
+    """
+    found: dict[str, tuple[str, ...] | None] = {}
+    for what, letter, names in (("input_names", "x", inputs), ("output_names", "y", outputs)):
+        usual = all(name == f"{letter}{number}" for number, name in enumerate(names, 1))
+        found[what] = None if usual else tuple(names)
+    return found
