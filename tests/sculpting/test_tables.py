@@ -87,19 +87,20 @@ def test_names_that_do_not_fit_are_refused(names: list[str], tmp_path: Path) -> 
         from_file(tmp_path, XOR, ",".join(names))
 
 
-HALF = {"names": "a b | sum carry", "rows": ["0 0 | 0 0", "0 1 | 1 -", "1 1 | 0 1"]}
+HALF = "a b | sum carry\n0 0 | 0 0\n0 1 | 1 -\n1 1 | 0 1\n"
 
 
 def test_rows_and_bits_that_do_not_matter(tmp_path: Path) -> None:
     file = tmp_path / "half.txt"
-    file.write_text("\n".join([HALF["names"], *HALF["rows"]]))  # type: ignore[list-item]
+    file.write_text(HALF)
     task = read_task_file(file)
     assert (task.input_names, task.output_names) == (("a", "b"), ("sum", "carry"))
-    nan = np.nan
+    nan = float("nan")
     expected = [[0, 0], [1, nan], [nan, nan], [0, 1]]
     np.testing.assert_array_equal(task.y.numpy(), expected)
     assert "3 of 4 rows" in task.describe()
-    again = read_rows([[1, 1, 0, 1], [0, 0, 0, 0], [0, 1, 1, nan]], names=["a", "b", "|", "sum", "carry"])
+    shuffled = np.array([[1, 1, 0, 1], [0, 0, 0, 0], [0, 1, 1, nan]])
+    again = read_rows(shuffled, names=["a", "b", "|", "sum", "carry"])
     np.testing.assert_array_equal(again.y.numpy(), expected)
     assert torch.equal(task.rows_that_matter.x, torch.tensor([[0.0, 0.0], [0.0, 1.0], [1.0, 1.0]]))
     with pytest.raises(DataError, match="only some outputs matter"):
@@ -109,8 +110,8 @@ def test_rows_and_bits_that_do_not_matter(tmp_path: Path) -> None:
 
 
 def test_what_does_not_matter_is_not_learned_and_not_counted() -> None:
-    nan = np.nan
-    task = BooleanTask.from_table([[0], [nan], [nan], [1]])
+    nan = float("nan")
+    task = BooleanTask.from_table(np.array([[0], [nan], [nan], [1]]))
     sculpture = dt.sculpt(task, [6], **FEW)  # type: ignore[arg-type]
     assert (sculpture.accuracy, sculpture.outcome) == (1.0, "sculpted")
     assert sculpture.edges == 2  # a wire does: x1, or x2
@@ -187,7 +188,7 @@ def test_an_incomplete_table_on_the_command_line(tmp_path: Path) -> None:
     from tests.test_commands import run
 
     file = tmp_path / "half.txt"
-    file.write_text("\n".join([HALF["names"], *HALF["rows"]]))  # type: ignore[list-item]
+    file.write_text(HALF)
     few = ("--hidden", "8", "--unit-steps", "50", "--edge-steps", "5", "--device", "cpu")
     printed = run("sculpt", file, *few, "--explain", "-o", tmp_path / "run")
     assert "on 3 samples" in printed

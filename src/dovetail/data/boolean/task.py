@@ -201,19 +201,24 @@ def _from_formulas(
     ends = ends_of(formulas, inputs, outputs)
     graph = graph_of(formulas, ends)
     x = input_table(len(ends.inputs))
-    return BooleanTask(name, x, evaluate_graph(graph, x), graph, planted, **own_names(*ends))
+    return BooleanTask(
+        name,
+        x,
+        evaluate_graph(graph, x),
+        graph,
+        planted,
+        own_names(ends.inputs, "x"),
+        own_names(ends.outputs, "y"),
+    )
 
 
-def own_names(inputs: Sequence[str], outputs: Sequence[str]) -> dict[str, tuple[str, ...] | None]:
-    """Return the names of a task as its fields; None for x1, x2, ... and y1, y2, ...
+def own_names(names: Sequence[str], letter: str) -> tuple[str, ...] | None:
+    """Return names as a task has them: None for x1, x2, ... or, with another letter, for y1, y2, ...
 
     Examples
     --------
-    >>> own_names(["x1", "x2"], ["sum"])
-    {'input_names': None, 'output_names': ('sum',)}
+    >>> own_names(["x1", "x2"], "x"), own_names(["sum"], "y")
+    (None, ('sum',))
     """
-    found: dict[str, tuple[str, ...] | None] = {}
-    for what, letter, names in (("input_names", "x", inputs), ("output_names", "y", outputs)):
-        usual = all(name == f"{letter}{number}" for number, name in enumerate(names, 1))
-        found[what] = None if usual else tuple(names)
-    return found
+    usual = all(name == f"{letter}{number}" for number, name in enumerate(names, 1))
+    return None if usual else tuple(names)

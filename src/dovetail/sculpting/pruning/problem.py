@@ -214,7 +214,9 @@ def _named_rows(name: str, bits: Tensor, columns: Sequence[str], inputs: int) ->
     table = torch.full((2**inputs, outputs), torch.nan)
     table[_numbers(bits[:, :inputs])] = bits[:, inputs:]
     task = BooleanTask.from_table(table, name=name)
-    return replace(task, **own_names(columns[:inputs], columns[inputs:]))
+    return replace(
+        task, input_names=own_names(columns[:inputs], "x"), output_names=own_names(columns[inputs:], "y")
+    )
 
 
 def _of_dataset(data: Dataset) -> Problem:
