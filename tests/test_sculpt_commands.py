@@ -237,7 +237,7 @@ def test_tasks_come_from_files(content: str, inputs: int, outputs: int, tmp_path
 
 @pytest.mark.parametrize(
     "content",
-    ["", "x1,y1\n", "0 1\n1\n", "0 2\n1 1\n", "0\n1\n1\n", "x1,x2,y1\n0,0,0\n0,1,1\n", "x1,y1\n0,0\n0,1\n"],
+    ["", "x1,y1\n", "0 1\n1\n", "0 2\n1 1\n", "0\n1\n1\n", "x1,x2,y1\n0,0,0\n0,0,1\n", "x1,y1\n0,0\n0,1\n"],
 )
 def test_bad_task_files_are_named(content: str, tmp_path: Path) -> None:
     path = tmp_path / "task.txt"

@@ -27,15 +27,16 @@ def sculpture_page(source: SculptureSource) -> Page:
     page = Page(_title(source), _intro(source))
     if sculptures:
         add_sculptures(page, sculptures)
+    learned = [sculpture for sculpture in sculptures if sculpture.outcome != "not learned"]
     explanations = {
         name: sculpture.explanation
-        for name, sculpture in source.sculptures.items()
-        if len(source.sculptures) <= MOST_DRAWN and sculpture.explanation is not None
+        for name, sculpture in list(zip(source.hierarchies, learned, strict=False))[:MOST_DRAWN]
+        if sculpture.explanation is not None
     }
     if source.hierarchies:
         add_modules(page, source.hierarchies, source.output_names, explanations)
-    for name, explanation in explanations.items():
-        add_explanation(page, name if len(explanations) > 1 else "", explanation)
+    if explanations:
+        add_explanations(page, explanations)
     add_made(page, _facts(source), _details(source))
     return page
 
@@ -119,20 +120,23 @@ def add_modules(
         )
 
 
-def add_explanation(page: Page, name: str, explanation: Explanation) -> None:
-    """Add a table of what outputs, signals between modules and hidden units compute."""
-    page.heading(f"What it computes{f': {name}' if name else ''}")
-    frame = explanation.to_frame()[:_MOST_ROWS].drop(columns="boolean")
-    frame["to"] = [", ".join(names) for names in frame["to"]]
-    frame = frame.rename(columns={"to": "told to", "formula_of_inputs": "formula of inputs"})
-    checked = f"Computed on {'all ' if explanation.whole else ''}{explanation.samples:,} inputs."
-    if explanation.reproduced is not None:
-        checked += f" These formulas alone give all outputs on {explanation.reproduced:,} of them."
-    page.table(
-        frame,
-        f"{checked} Share: how much of the variance of a unit's values lies between two groups; it is taken for a bit "
-        "from .9 on. Of a unit that is none the formula says where it is above 0.",
-    )
+def add_explanations(page: Page, explanations: Mapping[str, Explanation]) -> None:
+    """Add a table for each network of what its outputs, signals between modules and hidden units compute."""
+    page.heading("What they compute" if len(explanations) > 1 else "What it computes")
+    for name, explanation in explanations.items():
+        if len(explanations) > 1:
+            page.subheading(name[:1].upper() + name[1:])
+        frame = explanation.to_frame()[:_MOST_ROWS].drop(columns="boolean")
+        frame["to"] = [", ".join(names) for names in frame["to"]]
+        frame = frame.rename(columns={"to": "told to", "formula_of_inputs": "formula of inputs"})
+        checked = f"Computed on all {explanation.samples:,} inputs."
+        if explanation.reproduced is not None:
+            checked += f" These formulas alone give all outputs on {explanation.reproduced:,} of them."
+        page.table(
+            frame,
+            f"{checked} Share: how much of the variance of a unit's values lies between two groups; it is taken for a "
+            "bit from .9 on. Of a unit that is none the formula says where it is above 0.",
+        )
 
 
 def _title(source: SculptureSource) -> str:
