@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 import dovetail as dt
 from dovetail.cli import app
-from dovetail.commands.sculpt import _task_of
+from dovetail.commands.sculpt import task_of
 from dovetail.data import BooleanTask
 from dovetail.errors import DovetailError, FileFormatError, SpecError
 from dovetail.sculpting import open_sculpture
@@ -237,7 +237,7 @@ def test_tasks_come_from_files(content: str, inputs: int, outputs: int, tmp_path
 
 @pytest.mark.parametrize(
     "content",
-    ["", "x1,y1\n", "0 1\n1\n", "0 2\n1 1\n", "0\n1\n1\n", "x1,x2,y1\n0,0,0\n0,1,1\n", "x1,y1\n0,0\n0,1\n"],
+    ["", "x1,y1\n", "0 1\n1\n", "0 2\n1 1\n", "0\n1\n1\n", "x1,x2,y1\n0,0,0\n0,0,1\n", "x1,y1\n0,0\n0,1\n"],
 )
 def test_bad_task_files_are_named(content: str, tmp_path: Path) -> None:
     path = tmp_path / "task.txt"
@@ -325,9 +325,9 @@ def test_a_long_path_is_a_file_and_a_long_formula_is_none(tmp_path: Path) -> Non
     path = tmp_path / ("d" * 120) / ("e" * 120) / "task.txt"
     path.parent.mkdir(parents=True)
     path.write_text("y1 = x1 & x2 & x3")
-    read = _task_of(str(path))
+    read = task_of(str(path))
     formula = "y1 = " + " & ".join(["x1", "x2"] * 100)
-    typed = _task_of(formula)
+    typed = task_of(formula)
     assert isinstance(read, BooleanTask)
     assert isinstance(typed, BooleanTask)
     assert (read.inputs, typed.inputs) == (3, 2)
@@ -340,3 +340,41 @@ def test_seeds_that_learn_nothing_are_told_how_to(tmp_path: Path) -> None:
     assert answer.exit_code == 1
     assert "for each seed the network." in " ".join(answer.output.split())
     assert "train longer (--epochs), or ask for less" in " ".join(answer.output.split())
+
+
+def test_what_modules_compute_is_said_where_it_is_asked_for(folder: Path, tmp_path: Path) -> None:
+    file = folder / "seed0.safetensors"
+    assert "y1 = x1 ^ x2" in run("sculpt", "[4,2,4]", *FEW, "-o", folder, "--explain")
+    printed = run("modules", file, "--explain")
+    assert "y2 = ~(x1 ^ x2)" in printed
+    assert "on 16 of 16 inputs" in printed
+    assert "x1 ^ x2" not in run("modules", file)
+    answer = json.loads(run("modules", file, "--explain", "--json"))
+    assert answer["explanation"]["outputs"][0]["formula"] == "x1 ^ x2"
+    assert answer["explanation"]["outputs"][0]["table"] == "0110"
+    networks = json.loads(run("sculpt", "[4,2,4]", *FEW, "--explain", "--json"))["networks"]
+    assert networks[0]["explanation"]["reproduced"] == 16
+    assert "x1 ^ x2" in (folder / "seed0.html").read_text()
+    run("modules", file, "--explain", "-o", tmp_path / "modules.html")
+    assert "x1 ^ x2" in (tmp_path / "modules.html").read_text()
+
+
+def test_a_sculpture_for_data_is_explained_on_it(tmp_path: Path) -> None:
+    rows = [
+        f"{colour},{size},{(colour == 'red') != (size == 'big')}"
+        for colour in ("red", "blue")
+        for size in ("big", "low")
+    ]
+    (tmp_path / "pets.csv").write_text("\n".join(["colour,size,kind", *rows * 15]))
+    task = f"{tmp_path / 'pets.csv'}:target=kind"
+    run("sculpt", task, *FEW, "--epochs", "60", "--lr", "0.02", "-o", tmp_path / "run")
+    file = tmp_path / "run" / "seed0.safetensors"
+    with pytest.raises(SpecError, match="--data"):
+        run("modules", file, "--explain")
+    assert "samples" in run("modules", file, "--explain", "--data", task)
+
+
+def test_weights_alone_are_not_explained(tmp_path: Path) -> None:
+    torch.save({"a.weight": torch.eye(2), "b.weight": torch.eye(2)}, tmp_path / "plain.pt")
+    with pytest.raises(SpecError, match="--explain is for a whole sculpture"):
+        run("modules", tmp_path / "plain.pt", "--explain")

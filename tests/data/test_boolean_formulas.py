@@ -114,7 +114,7 @@ def test_names_may_come_in_any_order_and_unused_inputs_count() -> None:
         (["y1 = x1 < x2"], "'<' is not allowed"),
         (["y1 = x1 if x2 else x3"], "'x1 if x2 else x3' is not allowed"),
         (["y1 = f(x1)"], r"'f\(x1\)' is not allowed"),
-        (["y1 = lambda_"], "unknown name 'lambda_'"),
+        (["y1 = x1 & lambda_"], "unknown name 'lambda_'"),
         (["y1 = ()"], "is not allowed"),
         (["y1 = None"], "'None' is not allowed"),
         (["y1 = 2"], "neither a name nor 0 or 1"),
@@ -122,13 +122,16 @@ def test_names_may_come_in_any_order_and_unused_inputs_count() -> None:
         (["y1 = x1 ∧ x2"], "'∧' is not allowed"),
         (["y1 = x1\0"], "is not allowed"),
         (["y1 = x1 & b"], "column 11: unknown name 'b'"),
-        (["y1 = Y2"], "unknown name 'Y2'"),
+        (["y1 = x1 & Y2"], "unknown name 'Y2'"),
         (["y1 = a", "a = b", "b = ~a"], "depends on itself; in the cycle: "),
         (["y1 = y1 | x1"], "depends on itself"),
         (["y1 = x1", "y1 = x2"], "formula 2 .* defined already, by formula 1"),
         (["x1 = x2"], "'x1' is an input"),
         (["if = x1"], "'if' is a word of Python"),
-        (["a = x1"], "no output"),
+        (["a = b & y2"], "unknown name 'y2'"),
+        (["s[0..2] = a[0..1]"], r"have \[2, 3\] bits; in one formula all have as many"),
+        (["s[0..999] = a[0..999]"], r"up to 256"),
+        (["s[0.. = a0"], r"an? .*expression|name = expression"),
         (["y1 = x1", "y3 = x1"], "'y3' is defined, but not 'y2'"),
         (["y01 = x1"], "'y01' is defined, but not 'y1'"),
         (["y1 = x0"], "inputs are x1 to x20"),
@@ -202,3 +205,44 @@ def test_junk_gives_a_task_or_a_clear_error(junk: list[str]) -> None:
         return
     assert isinstance(task, BooleanTask)
     assert task.y.shape == (2**task.inputs, task.outputs)
+
+
+def test_names_of_ones_own() -> None:
+    task = boolean_task("carry = a0 & b0; s[0..1] = a[0..1] ^ b[0..1] ^ c[0..1]; c0 = 0; c1 = carry")
+    assert task.input_names == ("a0", "b0", "a1", "b1")
+    assert task.output_names == ("s0", "s1")
+    a0, b0, a1, b1 = task.x.bool().T
+    assert torch.equal(task.y.bool().T, torch.stack([a0 ^ b0, a1 ^ b1 ^ (a0 & b0)]))
+    assert "inputs   a0, b0, a1, b1" in task.describe()
+    assert task.dataset().classes == ("s0", "s1")
+
+
+def test_ends_can_be_named_in_any_order() -> None:
+    plain = boolean_task("carry = a & b; s = a ^ b ^ carry")
+    named = boolean_task(
+        "carry = a & b; s = a ^ b ^ carry", inputs=["b", "unread", "a"], outputs=["carry", "s"]
+    )
+    assert (plain.output_names, named.output_names) == (("s",), ("carry", "s"))
+    assert named.input_names == ("b", "unread", "a")
+    b, _, a = named.x.bool().T
+    assert torch.equal(named.y.bool().T, torch.stack([a & b, a ^ b ^ (a & b)]))
+
+
+def test_usual_names_stay_nameless() -> None:
+    task = boolean_task("y2 = x1; y1 = half | x3; half = x2")
+    assert (task.input_names, task.output_names) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("names", "says"),
+    [
+        ({"inputs": ["a"]}, "column 9: unknown name 'b'"),
+        ({"inputs": ["a", "a", "b"]}, "different names"),
+        ({"inputs": ["a", "b", "s"]}, "'s' is an input and cannot be defined"),
+        ({"outputs": ["a"]}, "no formula for the output 'a'"),
+        ({"outputs": []}, "no output"),
+    ],
+)
+def test_wrong_ends_are_explained(names: dict[str, list[str]], says: str) -> None:
+    with pytest.raises(SpecError, match=says):
+        boolean_task("s = a & b", **names)

@@ -84,7 +84,12 @@ def test_from_table_keeps_its_own_copy() -> None:
         (torch.zeros(2, 257), SpecError, "257 outputs"),
         (torch.zeros(2**21, 1), SpecError, "21 inputs"),
         (torch.full((2, 1), 0.5), DataError, "only 0 and 1"),
-        (torch.tensor([[0.0], [float("nan")]]), DataError, "only 0 and 1"),
+        (torch.tensor([[0.0], [float("inf")]]), DataError, "only 0 and 1"),
+        (
+            torch.tensor([[0.0, float("nan")], [1.0, float("nan")]]),
+            DataError,
+            "output 2 does not matter in any row",
+        ),
         (torch.zeros(2, 1, dtype=torch.complex64), DataError, "only 0 and 1"),
         ([["a"], ["b"]], DataError, "cannot be read"),
         ([[0], [1, 0]], DataError, "cannot be read"),

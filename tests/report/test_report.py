@@ -7,6 +7,7 @@ import re
 import shutil
 from dataclasses import replace
 from datetime import datetime, timedelta
+from html import unescape
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -169,7 +170,7 @@ def test_specialists_that_do_not_fit_are_still_reported(parts_folder: Path, tmp_
 
 def test_a_sculpture_shows_its_networks_and_modules(sculpture_folder: Path) -> None:
     page = build_report(sculpture_folder)
-    assert page.sections == ["Sculpted networks", "Modules", "How it was made"]
+    assert page.sections == ["Sculpted networks", "Modules", "What they compute", "How it was made"]
     for seed in (0, 1):
         sculpture = open_sculpture(sculpture_folder / f"seed{seed}.safetensors")
         (row,) = (row for row in rows(page) if row[:2] == [str(seed), sculpture.outcome])
@@ -177,6 +178,11 @@ def test_a_sculpture_shows_its_networks_and_modules(sculpture_folder: Path) -> N
             str(sculpture.edges), f"{sculpture.density:.4f}", str(len(sculpture.hierarchy.modules)),
         ]  # fmt: skip
     html = page.to_html()
+    said = unescape(html)
+    for seed in (0, 1):
+        explanation = open_sculpture(sculpture_folder / f"seed{seed}.safetensors").explain()
+        assert all(one.formula is not None and f">{one.formula}<" in said for one in explanation.outputs)
+        assert explanation.outputs[0].says() in said  # of the unit that one points at
     assert html.count('<figure class="hierarchy">') == 2
     assert len(html) < 200_000  # without plotly
 

@@ -127,6 +127,20 @@ def test_a_sculpture_shows_its_modules_layers_and_edges(mixed: Path, client: Cli
     assert [layer["edges"] for layer in picture["layers"]] == [None, *(int(mask.sum()) for mask in masks)]
     assert picture["layers"][1]["density"] == pytest.approx(float(masks[0].float().mean()))
     assert len(picture["drawing"]["edges"]) == 2 * found.edges
+    says = [module["says"] for module in picture["drawing"]["modules"]]
+    assert found.explanation is not None
+    assert says == [found.explanation.of_module(number) for number in range(len(found.hierarchy.modules))]
+
+
+def test_a_unit_of_a_truth_table_says_what_it_computes(mixed: Path, client: ClientOf) -> None:
+    ask = client(mixed)
+    explanation = sculpture().explain()
+    units = [(1, int(one.name.partition("_")[2]) - 1, one) for one in explanation.units]
+    for layer, unit, function in [*units, (2, 0, explanation.outputs[0])]:
+        place = {"file": "run/seed0.safetensors", "layer": layer, "unit": unit}
+        assert ask.get("/api/networks/unit", params=place).json()["computes"] == function.says()
+    place = {"file": "plain.pt", "layer": 1, "unit": 0}
+    assert ask.get("/api/networks/unit", params=place).json()["computes"] == ""
 
 
 def test_a_unit_lists_its_weights_the_strongest_first(mixed: Path, client: ClientOf) -> None:

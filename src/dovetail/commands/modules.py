@@ -10,7 +10,7 @@ import typer
 
 from ..sculpting.settings import DetectionSettings
 from .files import check_free
-from .options import Json, with_settings
+from .options import DATA, Explain, Json, with_settings
 from .output import print_json, say
 from .sculpt_folder import check_kind, write_hierarchy
 
@@ -43,6 +43,11 @@ def modules(
             help="Names of the weights, first layer first, separated by commas.", show_default="all matrices"
         ),
     ] = None,
+    explain: Explain = False,
+    data: Annotated[
+        str | None,
+        typer.Option(help=f"What a sculpture for data is explained on: {DATA}.", metavar="DATA"),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the file if it is there.")] = False,
     as_json: Json = False,
     **options: Any,
@@ -51,7 +56,8 @@ def modules(
 
     Only which weights are 0 matters. Nothing in the file is run.
 
-    For a sculpture, options that are not typed are those that it was sculpted with.
+    For a sculpture, options that are not typed are those that it was sculpted with, and --explain says what its modules
+    and units compute.
 
     Example:
 
@@ -62,8 +68,10 @@ def modules(
     from torch import nn
 
     from ..cluster.source import advised, source_in
+    from ..errors import SpecError
     from ..graph.matrices import PASS_MODULE, WAYS
     from ..sculpting import detect_modules
+    from .sculpt import task_of
 
     if output is not None:
         check_kind(output)
@@ -82,12 +90,26 @@ def modules(
         if layers is None:  # others have other ends
             found = replace(found, input_names=sculpture.input_names, output_names=sculpture.output_names)
             image_shape = sculpture.image_shape
+    explanation = None
+    if explain:
+        if sculpture is None or layers is not None:
+            raise SpecError(
+                f"--explain is for a whole sculpture, by dovetail sculpt -o; {checkpoint} is not that"
+            )
+        if data is None and not sculpture.truth_table:
+            raise SpecError(
+                f"{checkpoint} is for {sculpture.task}: name that with --data, to say on which samples"
+            )
+        what = None if data is None else task_of(data)
+        explanation = sculpture.explain(what, hierarchy=found)
     if output is not None:
-        write_hierarchy(found, output, checkpoint.name, image_shape=image_shape)
+        write_hierarchy(found, output, checkpoint.name, image_shape=image_shape, explanation=explanation)
     if as_json:
-        print_json(found.to_dict())
+        print_json(found.to_dict() | ({"explanation": explanation.to_dict()} if explanation else {}))
     else:
         say(found.describe())
+        if explanation is not None:
+            say(explanation.describe())
 
 
 def _sculpture_in(path: Path) -> Sculpture | None:

@@ -15,6 +15,10 @@ from ..errors import SpecError
 from ..settings import Settings, choices
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines instead of a table.")]
+Explain = Annotated[
+    bool,
+    typer.Option("--explain", help="Say what modules and units compute, as formulas where they are Boolean."),
+]
 DATA = (
     "a data set by name (mnist, har:features=time), a file or folder of yours (wine.csv, photos/, "
     "wine.csv:target=quality), or package.module:function"

@@ -13,7 +13,7 @@ import typer
 
 from ..sculpting.settings import SculptSettings
 from .files import ENDING
-from .options import Device, FirstSeed, Json, Seeds, Yes, seed_range, with_settings
+from .options import Device, Explain, FirstSeed, Json, Seeds, Yes, seed_range, with_settings
 from .output import print_json, print_table, say, table_of
 from .stopping import safe_when_stopped
 
@@ -56,6 +56,7 @@ def sculpt(
         typer.Option("--force", help="Sculpt these seeds anew; networks of other settings are replaced."),
     ] = False,
     yes: Yes = False,
+    explain: Explain = False,
     as_json: Json = False,
     **options: Any,
 ) -> None:
@@ -82,7 +83,7 @@ def sculpt(
     numbers = seed_range(seed, seeds)
     if options["hidden"] is not None and network is not None:
         raise SpecError("--hidden is for a fresh network; the one of --from has its layers already")
-    what = _task_of(task)
+    what = task_of(task)
     if isinstance(what, Dataset) and not as_json:
         say_what_was_read(what, task)
     for name in ("unit_steps", "edge_steps"):
@@ -115,7 +116,9 @@ def sculpt(
                 "settings": settings,
                 "consensus": None if agreed is None else agreed.to_dict(),
                 "networks": [
-                    row | {"hierarchy": sculpture.hierarchy.to_dict()}
+                    row
+                    | {"hierarchy": sculpture.hierarchy.to_dict()}
+                    | ({"explanation": _explained(sculpture, what)} if explain else {})
                     for row, sculpture in zip(rows, sculptures, strict=True)
                 ],
             }
@@ -124,6 +127,11 @@ def sculpt(
         say(sculptures[0].describe())
     else:
         print_table(table_of(facts_frame(rows), f"{task}, sculpted"))
+    if explain and not as_json:
+        for sculpture in learned:
+            if len(sculptures) > 1:
+                say(f"seed {sculpture.seed}:")
+            say(sculpture.explain(what).describe())
     if agreed is not None and voted and not as_json:
         say(agreed.describe())
     some = any(sculpture.outcome != "not learned" for sculpture in sculptures)
@@ -198,7 +206,7 @@ def _sculpted(
     return [there[seed] for seed in seeds]
 
 
-def _task_of(text: str) -> BooleanTask | Dataset:
+def task_of(text: str) -> BooleanTask | Dataset:
     """Return the task that a text names: a family, formulas, a file with formulas or a table, or a data set."""
     from ..data import boolean_task, open_data
     from ..data.boolean.formulas import INPUT
@@ -228,8 +236,13 @@ def _is_there(text: str) -> bool:
 def _fingerprint(what: BooleanTask | Dataset) -> str:
     """Return a hash of the task itself: a name or a file may come to mean something else."""
     from ..data import Dataset
+    from ..sculpting.pruning.problem import problem_of
 
-    return (what if isinstance(what, Dataset) else what.dataset()).fingerprint
+    if isinstance(what, Dataset):
+        return what.fingerprint
+    if bool(what.y.isnan().any()):  # which no data set can say
+        return problem_of(what).fingerprint
+    return what.dataset().fingerprint
 
 
 def _network_of(path: Path) -> nn.Module:
@@ -266,6 +279,10 @@ def _percents(name: str, text: str) -> list[float]:
         if not 0 < step <= 1:
             raise SpecError(f"{name} are percentages above 0 and up to 100, or 0 alone; got {100 * step:g}")
     return steps
+
+
+def _explained(sculpture: Sculpture, task: BooleanTask | Dataset) -> dict[str, object] | None:
+    return None if sculpture.outcome == "not learned" else sculpture.explain(task).to_dict()
 
 
 def _row(sculpture: Sculpture, planted: Planted | None) -> dict[str, object]:

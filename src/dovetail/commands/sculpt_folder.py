@@ -18,7 +18,7 @@ from .files import ENDING
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from ..sculpting import Consensus, Hierarchy, Sculpture
+    from ..sculpting import Consensus, Explanation, Hierarchy, Sculpture
 
 _PICTURES = (".png", ".svg", ".pdf")
 
@@ -41,19 +41,23 @@ def write_hierarchy(
     title: str,
     *,
     image_shape: tuple[int, int] | None = None,
+    explanation: Explanation | None = None,
 ) -> Path:
-    """Write a hierarchy in the form that the file's ending says."""
+    """Write a hierarchy in the form that the file's ending says, with what modules compute where that is known."""
     check_kind(path)
     kind = path.suffix.lower()
     if kind in _PICTURES:
-        return _save_axes(hierarchy.plot(title=title, image_shape=image_shape), path)
+        drawn = hierarchy if explanation is None else explanation
+        return _save_axes(drawn.plot(title=title, image_shape=image_shape), path)
     if kind == ".json":
         text = hierarchy.to_json()
     else:
         from ..report import hierarchy_html
 
         inputs, outputs = hierarchy.end_names
-        text = hierarchy_html(hierarchy, title=title, input_names=inputs, output_names=outputs)
+        text = hierarchy_html(
+            hierarchy, title=title, input_names=inputs, output_names=outputs, explanation=explanation
+        )
     return write_whole(path, lambda file: file.write_text(text, encoding="utf-8"))
 
 
@@ -214,4 +218,7 @@ def show(folder: Path, sculpture: Sculpture) -> None:
         if not file.exists():
             title = f"{sculpture.task}, seed {sculpture.seed}"
             with suppress(ShapeError):  # too many modules for a picture
-                write_hierarchy(sculpture.hierarchy, file, title, image_shape=sculpture.image_shape)
+                write_hierarchy(
+                    sculpture.hierarchy, file, title, image_shape=sculpture.image_shape,
+                    explanation=sculpture.explanation,
+                )  # fmt: skip

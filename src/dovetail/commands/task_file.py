@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +14,8 @@ if TYPE_CHECKING:
     from ..data import BooleanTask
 
 _MOST_BYTES = 50_000_000
-_BITS = re.compile(r"[\s,;01]+")
+_BITS = re.compile(r"([\s,;01|]|-(?![0-9]))+")
+"""A row of a truth table: "-" is a bit that does not matter, "|" may stand between inputs and outputs."""
 _TABLES = (".csv", ".tsv")
 _DATA = (".parquet", ".npz", ".npy", ".jsonl", ".zip")
 _LOOKED_AT = 2**16
@@ -36,7 +38,7 @@ def is_task_file(path: Path) -> bool:
     return "=" in first or all(map(_BITS.fullmatch, rows))
 
 
-_FORMULA = re.compile(r"[=&|^~]|\b(and|or|not)\b")
+_FORMULA = re.compile(r"[=&^~]|\b(and|or|not)\b")
 """What no truth table has, nor the names of its columns."""
 
 
@@ -44,8 +46,8 @@ def read_task_file(path: Path) -> BooleanTask:
     """Return the task in a file: formulas, or rows of 0 and 1 that are a truth table.
 
     Tables are read as arrays are (see `read_rows`): outputs alone in counting order, or inputs first. A first line with
-    names such as ``x1,x2,y1`` says which is which, and then rows may come in any order. What follows a ``#`` is a
-    comment.
+    names such as ``x1,x2,y1`` or ``a,b|sum`` says which is which; then rows may come in any order, and those that are
+    not there do not matter, as a ``-`` does not. What follows a ``#`` is a comment.
     """
     from ..data import boolean_task
     from ..sculpting.pruning.problem import read_rows
@@ -63,9 +65,10 @@ def read_task_file(path: Path) -> BooleanTask:
     lines = _lines(text)
     if not lines:
         raise DataError(f"{str(path)!r} is empty; write formulas, or rows of 0 and 1")
-    if _FORMULA.search(lines[0]):
+    named = len(lines) > 1 and all(map(_BITS.fullmatch, lines[1:]))  # "a | b" alone is a formula
+    if _FORMULA.search(lines[0]) or ("|" in lines[0] and not named):
         return boolean_task(*lines)
-    names = [] if _BITS.fullmatch(lines[0]) else re.split(r"[\s,;]+", lines.pop(0))
+    names = [] if _BITS.fullmatch(lines[0]) else re.findall(r"[^\s,;|]+|\|", lines.pop(0))
     try:
         return read_rows(_rows(str(path), lines), names=names, name=path.stem)
     except DovetailError as error:
@@ -77,12 +80,12 @@ def _lines(text: str) -> list[str]:
     return [line for line in (line.split("#")[0].strip() for line in text.splitlines()) if line]
 
 
-def _rows(path: str, lines: list[str]) -> list[list[int]]:
+def _rows(path: str, lines: list[str]) -> list[list[float]]:
     rows = []
     for number, line in enumerate(lines, 1):
         if not _BITS.fullmatch(line):
             raise DataError(f"{path!r}, row {number}: {line[:40]!r} is not made of 0 and 1")
-        rows.append([int(digit) for digit in re.findall("[01]", line)])
+        rows.append([math.nan if digit == "-" else float(digit) for digit in re.findall("[01-]", line)])
         if len(rows[-1]) != len(rows[0]):
             raise DataError(f"{path!r}, row {number}: {len(rows[-1])} values, but row 1 has {len(rows[0])}")
     if not rows:

@@ -21,6 +21,7 @@ from ..sculpting.drawing.style import (
     module_colour,
     unused_note,
 )
+from ..sculpting.explaining.explanation import Explanation
 from ..sculpting.modules.hierarchy import Hierarchy
 from .browser_files import script, style
 from .page import Page, json_in_html
@@ -57,6 +58,7 @@ def hierarchy_html(
     input_names: Sequence[str] | None = None,
     output_names: Sequence[str] | None = None,
     module_names: Sequence[str] | None = None,
+    explanation: Explanation | None = None,
 ) -> str:
     """Return a page with the modules of a network: one file, which needs no network and no other file.
 
@@ -73,6 +75,8 @@ def hierarchy_html(
         Names for all inputs and all outputs, unused ones included; x1, x2, ... and y1, y2, ... when not given.
     module_names : sequence of str, optional
         Names for the modules; M1, M2, ... when not given.
+    explanation : Explanation, optional
+        What modules and units compute, which is said of those that one points at.
 
     Raises
     ------
@@ -95,9 +99,10 @@ def hierarchy_html(
     page = Page(title, f"{modules} with {counted(used, 'unit')} and {edges}, in {len(sizes)} layers.")
     page.fragment(
         hierarchy_fragment(
-            hierarchy, input_names=input_names, output_names=output_names, module_names=module_names
+            hierarchy, input_names=input_names, output_names=output_names, module_names=module_names,
+            explanation=explanation,
         )
-    )
+    )  # fmt: skip
     return page.to_html()
 
 
@@ -107,6 +112,7 @@ def hierarchy_fragment(
     input_names: Sequence[str] | None = None,
     output_names: Sequence[str] | None = None,
     module_names: Sequence[str] | None = None,
+    explanation: Explanation | None = None,
 ) -> str:
     """Return the modules of a network as a ``<figure>`` for any page, with all that it needs inside.
 
@@ -114,7 +120,7 @@ def hierarchy_fragment(
     ----------
     hierarchy : Hierarchy
         What to show.
-    input_names, output_names, module_names : sequence of str, optional
+    input_names, output_names, module_names, explanation : optional
         As for `hierarchy_html`.
 
     Examples
@@ -136,7 +142,7 @@ def hierarchy_fragment(
         ),
         checked_names(module_names, "M", len(hierarchy.modules), "modules"),
     )
-    data = hierarchy_data(hierarchy, names)
+    data = hierarchy_data(hierarchy, names, explanation)
     note = unused_note(hierarchy)
     width, height = data["width"], data["height"]
     kind = ' class="wide"' if width > USUAL_WIDTH else ""  # which scrolls; others shrink, but stay readable
@@ -155,8 +161,10 @@ def hierarchy_fragment(
     )
 
 
-def hierarchy_data(hierarchy: Hierarchy, names: Names) -> dict[str, Any]:
-    """Return all that the script in the page needs.
+def hierarchy_data(
+    hierarchy: Hierarchy, names: Names, explanation: Explanation | None = None
+) -> dict[str, Any]:
+    """Return all that the script in the page needs, with what modules and units compute where that is known.
 
     Examples
     --------
@@ -168,14 +176,22 @@ def hierarchy_data(hierarchy: Hierarchy, names: Names) -> dict[str, Any]:
     """
     drawing, layers = _Drawing(hierarchy, names[2]), len(hierarchy.sizes)
     layout, middles = drawing.layout, drawing.layout.middles
+    modules = [drawing.module(number, name) for number, name in enumerate(names[2])]
+    units = drawing.units_and_edges(names)
+    if explanation is not None:
+        for number, module in enumerate(modules):
+            module["says"] = explanation.of_module(number)
+        places = zip(units["units"]["layer"], units["units"]["number"], strict=True)
+        found = [explanation.unit(place) for place in places]
+        units["units"]["says"] = ["" if one is None else one.says() for one in found]
     return {
         "width": round(_LEFT + layout.length * drawing.step + _RIGHT, 1),
         "height": round(2 * _ENDS + layout.depth * drawing.rise, 1),
         "grey": GREY,
         "layers": [layer_name(layer, layers) for layer in range(layers)],
         "heights": [drawing.y(middles.get(layer, 0.0)) for layer in range(layers)],
-        "modules": [drawing.module(number, name) for number, name in enumerate(names[2])],
-        **drawing.units_and_edges(names),
+        "modules": modules,
+        **units,
     }
 
 

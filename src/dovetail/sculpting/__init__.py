@@ -2,6 +2,7 @@
 
 `sculpt` is the way in: the search (`pruning`) trains stacks of networks again and again and ends in a `Sculpture`; many
 searches end in many networks, and `Consensus` is what they agree on.
+`sculpture.explain` says what its units and modules compute (`explaining`).
 `detect_modules` finds the `Hierarchy` of modules in any perceptron (`modules`, drawn by `drawing`). `compare` says
 whether it is the planted one; `path_products` and its neighbours look for structure without modules (`measures`).
 """
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from ..data.boolean import Planted, PlantedModule
     from .consensus import Consensus
     from .drawing.draw import draw_hierarchy
+    from .explaining.explain import explain
+    from .explaining.explanation import Explanation, Function
     from .measures.agreement import Agreement
     from .measures.separable_inputs import InputSeparability, input_separability
     from .measures.structure import path_products, units_needed
@@ -33,6 +36,8 @@ __all__ = [
     "Agreement",
     "Consensus",
     "DetectionSettings",
+    "Explanation",
+    "Function",
     "Hierarchy",
     "InputSeparability",
     "LayerClustering",
@@ -47,6 +52,7 @@ __all__ = [
     "compare",
     "detect_modules",
     "draw_hierarchy",
+    "explain",
     "input_separability",
     "open_sculpture",
     "path_products",
@@ -62,6 +68,8 @@ __getattr__, __dir__ = lazy_names(
     {
         "consensus": ["Consensus"],
         "drawing.draw": ["draw_hierarchy"],
+        "explaining.explain": ["explain"],
+        "explaining.explanation": ["Explanation", "Function"],
         "measures.agreement": ["Agreement"],
         "measures.separable_inputs": ["InputSeparability", "input_separability"],
         "measures.structure": ["path_products", "units_needed"],

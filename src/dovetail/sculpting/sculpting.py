@@ -209,7 +209,8 @@ def _sculpture(
         threshold=1 - searches.allowed / problem.answers if threshold is None else threshold,
         history=history, unit_step=unit_step, edge_step=edge_step, searches=ends, settings=settings,
         image_shape=problem.image_shape, input_names=problem.input_names, output_names=problem.output_names,
-        fingerprint=problem.fingerprint,
+        fingerprint=problem.fingerprint, truth_table=problem.boolean,
+        answers="classes" if problem.head == "classes" else "bits",
     )  # fmt: skip
 
 

@@ -16,7 +16,8 @@ from safetensors import SafetensorError
 from torch import Tensor, nn
 
 from .._version import __version__
-from ..errors import DovetailError, FileFormatError
+from ..data.boolean.table import MAX_INPUTS, input_table
+from ..errors import DataError, DovetailError, FileFormatError, SpecError
 from ..graph.read import DenseNetwork
 from ..io.fields import parse, read_as, refuse_newer
 from ..io.header import KEY, manifest_in
@@ -27,8 +28,11 @@ from ..plotting import GREY, LINE_COLOURS, new_axes, plain_frame
 from ..precision import in_float32
 from ..result import Result, plain
 from .drawing.draw import drawing_html
+from .explaining.explain import Answers, explain
+from .explaining.explanation import Explanation
 from .modules.detect import detect_modules
 from .modules.hierarchy import Hierarchy
+from .pruning.problem import Task, problem_of
 from .pruning.search import Accepted
 from .pruning.start import builder_of
 from .search_end import SearchEnd, packed, unpacked
@@ -41,6 +45,8 @@ if TYPE_CHECKING:
 Outcome = Literal["sculpted", "unpruned", "not learned"]
 
 SCHEMA = "dovetail.sculpture/1"
+_MOST_EXPLAINED = 10
+"""Inputs of a truth table up to which it is explained without being asked."""
 _MASK, _SEARCHES = "masks/", "searches/"
 
 
@@ -81,6 +87,10 @@ class Sculpture(Result):
         level of one, and classes.
     fingerprint : str
         Hash of the samples of the task, whose name may stand for several; empty in files of before.
+    truth_table : bool
+        Whether the task is a Boolean one, whose inputs are all rows of bits.
+    answers : {"bits", "classes"}
+        What its outputs say: each a bit, or a class each, of which the largest wins.
     """
 
     task: str
@@ -99,6 +109,8 @@ class Sculpture(Result):
     input_names: tuple[str, ...] | None = None
     output_names: tuple[str, ...] | None = None
     fingerprint: str = ""
+    truth_table: bool = False
+    answers: Answers = "classes"
 
     @property
     def tied(self) -> int:
@@ -178,6 +190,59 @@ class Sculpture(Result):
         found = detect_modules(edges, **self.settings.detection())
         return replace(found, input_names=self.input_names, output_names=self.output_names)
 
+    def explain(self, task: Task | None = None, *, hierarchy: Hierarchy | None = None) -> Explanation:
+        """Find out what its outputs, its modules and its hidden units compute, as formulas where they are Boolean.
+
+        Parameters
+        ----------
+        task : optional
+            Whose samples are looked at, in any form that `sculpt` takes. A sculpture for a truth table needs none: it
+            is explained on all inputs that there can be.
+        hierarchy : Hierarchy, optional
+            Other modules than its own, such as those by other thresholds.
+
+        Raises
+        ------
+        DataError
+            Without samples, for a network that was sculpted for data.
+
+        Examples
+        --------
+        >>> import dovetail as dt
+        >>> sculpture = dt.sculpt("s = a ^ b; carry = a & b", [4], seed=1, unit_steps=[0.5], edge_steps=[0.1],
+        ...                       progress=False)
+        >>> sculpture.explain()["carry"].formula
+        'a & b'
+        """
+        if self.outcome == "not learned":
+            raise SpecError(f"seed {self.seed} has not learned {self.task}: there is nothing to explain")
+        if task is None and not self.truth_table:
+            raise DataError(
+                f"{self.task} is data: pass it, as in sculpture.explain(data), to say on which samples to look"
+            )
+        inputs = self.widths[0]
+        if task is None and inputs > MAX_INPUTS:
+            raise SpecError(f"a truth table of {inputs:,} inputs is too large; pass some of its rows")
+        if task is None:
+            x = input_table(inputs)
+        else:
+            problem = problem_of(task)
+            x = problem.train.x if problem.boolean else torch.cat([problem.train.x, problem.val.x])
+        whole = self.truth_table and len(x) == 2**inputs
+        return explain(
+            self.network, x, hierarchy=hierarchy or self.hierarchy, answers=self.answers, whole=whole
+        )
+
+    @cached_property
+    def explanation(self) -> Explanation | None:
+        """What it computes, for pages and pictures: None where that would need data, or take long."""
+        if not self.truth_table or self.outcome == "not learned" or self.widths[0] > _MOST_EXPLAINED:
+            return None
+        try:
+            return self.explain()
+        except DovetailError:  # weights in a file may be anything
+            return None
+
     def save(self, path: str | Path) -> Path:
         """Write the network and how it came about to a ``.safetensors`` file; `open_sculpture` reads it."""
         tensors = {name: tensor.contiguous() for name, tensor in self.network.state_dict().items()}
@@ -202,7 +267,7 @@ class Sculpture(Result):
         """Return everything but weights and searches as plain values, ready for JSON."""
         names = (
             "task", "seed", "outcome", "accuracy", "threshold", "units", "edges", "density", "unit_step", "edge_step",
-            "tied", "image_shape", "input_names", "output_names", "fingerprint",
+            "tied", "image_shape", "input_names", "output_names", "fingerprint", "truth_table", "answers",
         )  # fmt: skip
         return {
             **{name: plain(getattr(self, name)) for name in names},
@@ -301,6 +366,8 @@ class SculptureFile(BaseModel):
     input_names: tuple[str, ...] | None = None
     output_names: tuple[str, ...] | None
     fingerprint: str = ""
+    truth_table: bool | None = None
+    answers: Answers | None = None
 
 
 @in_float32()
@@ -347,6 +414,9 @@ def open_sculpture(path: str | Path) -> Sculpture:
         ends = {n.removeprefix(_SEARCHES): t for n, t in tensors.items() if n.startswith(_SEARCHES)}
         state = {name: tensor for name, tensor in tensors.items() if not name.startswith((_MASK, _SEARCHES))}
         widths = fields.pop("widths")
+        if fields["truth_table"] is None:  # a file of before, when only truth tables had no names for outputs
+            fields["truth_table"] = fields["output_names"] is None
+            fields["answers"] = "bits" if fields["truth_table"] else "classes"
         for name, size in (("input_names", widths[0]), ("output_names", widths[-1])):
             if fields[name] is not None and len(fields[name]) != size:
                 raise ValueError(f"its {name} do not fit its widths")

@@ -7,13 +7,14 @@ import keyword
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from graphlib import CycleError, TopologicalSorter
 from itertools import count
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from ...errors import SpecError
 from .graph import FALSE, TRUE, FunctionGraph, GraphBuilder, Signal
-from .table import MAX_INPUTS, check_size
+from .table import MAX_INPUTS, MAX_OUTPUTS, check_size
 
 MAX_CHARACTERS = 10_000
 MAX_NESTING = 50
@@ -26,6 +27,8 @@ _TOO_MANY = "too many operators in one formula; name parts of it, as in 'a = x1 
 _SHAPE = re.compile(r"[ \t]*((?P<target>[A-Za-z_][A-Za-z0-9_]*)[ \t]*=[ \t]*)?(?P<expression>.*)", re.DOTALL)
 INPUT = re.compile(r"(?<![\w.:-])x[0-9]+(?![\w.:-])")
 """An input in a formula. No data set has one as a word of its name."""
+_VECTOR = re.compile(r"(?<=[A-Za-z_])\[([0-9]{1,3})\.\.([0-9]{1,3})\]")
+"""The numbers of a vector's bits, ``a[0..3]`` for a0 to a3, behind its name."""
 _TOKEN = re.compile(r"[ \t]+|(?P<word>[A-Za-z0-9_]+)|(?P<sign>[&|^~()])")
 
 
@@ -81,7 +84,35 @@ def _pieces(texts: Iterable[str]) -> Iterator[str]:
         pieces = [piece for piece in re.split(r"[;\r\n]", text) if piece.strip()]
         if not pieces:
             raise SpecError("an empty formula; write one such as 'y1 = x1 ^ x2', or a task such as [4,2,4]")
-        yield from pieces
+        for piece in pieces:
+            yield from _bit_by_bit(piece)
+
+
+def _bit_by_bit(text: str) -> Iterator[str]:
+    """Yield a formula of vectors as one for each bit; others as they are.
+
+    Examples
+    --------
+    >>> list(_bit_by_bit("s[0..1] = a[0..1] ^ b[1..0]"))
+    ['s0 = a0 ^ b1', 's1 = a1 ^ b0']
+    """
+    ranges = [(int(first), int(last)) for first, last in _VECTOR.findall(text)]
+    if not ranges:
+        yield text
+        return
+    sizes = {abs(last - first) + 1 for first, last in ranges}
+    if len(sizes) > 1 or max(sizes) > MAX_OUTPUTS:
+        raise SpecError(
+            f"the vectors in {shortened(text.strip())!r} have {sorted(sizes)} bits; in one formula all have as many, "
+            f"up to {MAX_OUTPUTS}"
+        )
+    for place in range(sizes.pop()):
+        yield _VECTOR.sub(partial(_number_of_bit, place), text)
+
+
+def _number_of_bit(place: int, vector: re.Match[str]) -> str:
+    first, last = int(vector[1]), int(vector[2])
+    return str(first + place if first <= last else first - place)
 
 
 def _read(number: int, text: str, output: str | None) -> Formula:
@@ -153,11 +184,77 @@ _OPERATORS: dict[type[ast.AST], _Operator] = {
     ast.Invert: "not",
     ast.Not: "not",
 }
+_NUMBERED, _OUTPUT = re.compile("[xy][0-9]+"), re.compile("y[0-9]+")
 _INPUTS = {f"x{number}": number for number in range(1, MAX_INPUTS + 1)}
 
 
-def graph_of(formulas: Sequence[Formula]) -> FunctionGraph:
+class Ends(NamedTuple):
+    """The names of the inputs and of the outputs of formulas, in order.
+
+    Examples
+    --------
+    >>> ends_of(read_formulas(["s = a ^ b; carry = a & b"]))
+    Ends(inputs=('a', 'b'), outputs=('s', 'carry'))
+    >>> ends_of(read_formulas(["y1 = half & x3; half = ~x1"]))
+    Ends(inputs=('x1', 'x2', 'x3'), outputs=('y1',))
+    """
+
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+
+
+def ends_of(
+    formulas: Sequence[Formula],
+    inputs: Sequence[str] | None = None,
+    outputs: Sequence[str] | None = None,
+) -> Ends:
+    """Return what formulas read from outside and what they give: as named, or else as they are used.
+
+    Inputs are x1, x2, ... up to the largest that is used; where there is no such name, all names that nothing defines,
+    as they come. Outputs are y1, y2, ...; where there is no such name, what is defined and not used in another formula.
+
+    Parameters
+    ----------
+    formulas : sequence of Formula
+        All of them.
+    inputs, outputs : sequence of str, optional
+        The names of all inputs, and of all outputs, in the order that they are to have.
+    """
+    by_target = _by_target(formulas, () if inputs is None else inputs)
+    used = [name for formula in formulas for name in _names_in(formula)]
+    if inputs is None:
+        largest = max((_INPUTS.get(name, 0) for name in used), default=0)
+        free = [
+            name for name in dict.fromkeys(used) if name not in by_target and not _NUMBERED.fullmatch(name)
+        ]
+        inputs = [f"x{number}" for number in range(1, largest + 1)] or free
+    if outputs is None:
+        plain = [name for name in by_target if _OUTPUT.fullmatch(name)]
+        outputs = _numbered_outputs(plain) if plain else [name for name in by_target if name not in used]
+    for what, names in (("inputs", inputs), ("outputs", outputs)):
+        if isinstance(names, str) or len(set(names)) < len(names):
+            raise SpecError(f"{what} are a list of different names, not {names!r:.60}")
+    for name in outputs:
+        if name not in by_target:
+            raise SpecError(f"there is no formula for the output {shortened(str(name))!r}")
+    if not outputs:
+        raise SpecError("the formulas have no output; define y1, as in 'y1 = x1 ^ x2'")
+    for formula in formulas:
+        for name, node in _names_in(formula).items():
+            if re.fullmatch("x[0-9]+", name) and name not in inputs and name not in _INPUTS:
+                raise formula.error(
+                    f"{shortened(name)!r} is not an input; inputs are x1 to x{MAX_INPUTS}", node
+                )
+            if name not in inputs and name not in by_target:
+                how = "define it, or use x1, x2, ..." if set(inputs) <= set(_INPUTS) else "define it"
+                raise formula.error(f"unknown name {shortened(name)!r}; {how}", node)
+    return Ends(tuple(inputs), tuple(outputs))
+
+
+def graph_of(formulas: Sequence[Formula], ends: Ends | None = None) -> FunctionGraph:
     """Return the function graph that formulas describe, whatever order they come in.
+
+    Its inputs are x1, x2, ... and its outputs y1, y2, ..., whatever the formulas call them.
 
     Examples
     --------
@@ -166,27 +263,27 @@ def graph_of(formulas: Sequence[Formula]) -> FunctionGraph:
     >>> list(graph.predecessors("y1")), graph.nodes["g1"]["gate"], graph.nodes["g2"]["gate"]
     (['g2'], 'and', 'or')
     """
-    by_target = _by_target(formulas)
-    names = {target: _names_in(formula, by_target) for target, formula in by_target.items()}
-    order = _in_order(by_target, names)
-    inputs = max(_INPUTS.get(name, 0) for name in order)
-    outputs = _outputs(by_target)
-    check_size("formulas", inputs, len(outputs))
+    inputs, outputs = ends_of(formulas) if ends is None else ends
+    by_target = _by_target(formulas, inputs)
+    order = _in_order(by_target, {target: _names_in(formula) for target, formula in by_target.items()})
+    check_size("formulas", len(inputs), len(outputs))
     builder = GraphBuilder()
-    signals = {name: Signal(name) for name, number in _INPUTS.items() if number <= inputs}
+    signals = {name: Signal(f"x{number}") for number, name in enumerate(inputs, 1)}
     for name in order:
-        if name not in _INPUTS:
+        if name in by_target:
             signals[name] = _signal_of(by_target[name].expression, signals, builder)
-    return builder.graph(inputs, [signals[name] for name in outputs])
+    return builder.graph(len(inputs), [signals[name] for name in outputs])
 
 
-def _by_target(formulas: Sequence[Formula]) -> dict[str, Formula]:
+def _by_target(formulas: Sequence[Formula], inputs: Sequence[str]) -> dict[str, Formula]:
     found: dict[str, Formula] = {}
     for formula in formulas:
         target = formula.target
+        if target in inputs:
+            raise formula.error(f"{shortened(target)!r} is an input and cannot be defined; use another name")
         if keyword.iskeyword(target):
             raise formula.error(f"{target!r} is a word of Python and cannot be defined")
-        if re.fullmatch("x[0-9]+", target):
+        if not inputs and re.fullmatch("x[0-9]+", target):
             raise formula.error(f"{shortened(target)!r} is an input and cannot be defined; use another name")
         if target in found:
             raise formula.error(
@@ -206,36 +303,25 @@ def _in_order(by_target: Mapping[str, Formula], names: Mapping[str, Collection[s
         raise by_target[cycle[0]].error(f"depends on itself; in the cycle: {shown}") from None
 
 
-def _outputs(targets: Collection[str]) -> list[str]:
+def _numbered_outputs(found: Collection[str]) -> list[str]:
     """Return y1, y2, ... in order."""
-    found = {target for target in targets if re.fullmatch("y[0-9]+", target)}
     wanted = [f"y{number}" for number in range(1, len(found) + 1)]
-    if not found:
-        raise SpecError("the formulas have no output; define y1, as in 'y1 = x1 ^ x2'")
     for name in wanted:
         if name not in found:
-            extra = shortened(min(found - set(wanted)))
+            extra = shortened(min(set(found) - set(wanted)))
             raise SpecError(f"outputs are y1, y2, ... without gaps: {extra!r} is defined, but not {name!r}")
     return wanted
 
 
-def _names_in(formula: Formula, targets: Collection[str]) -> list[str]:
-    """Return the names an expression uses, each once, after checking that all in it is allowed."""
-    names: dict[str, None] = {}
+def _names_in(formula: Formula) -> dict[str, ast.expr]:
+    """Return the names an expression uses, each once, and where; after checking that all in it is allowed."""
+    names: dict[str, ast.expr] = {}
     for node in ast.walk(formula.expression):
         if isinstance(node, ast.Name):
-            if re.fullmatch("x[0-9]+", node.id) and node.id not in _INPUTS:
-                raise formula.error(
-                    f"{shortened(node.id)!r} is not an input; inputs are x1 to x{MAX_INPUTS}", node
-                )
-            if node.id not in _INPUTS and node.id not in targets:
-                raise formula.error(
-                    f"unknown name {shortened(node.id)!r}; define it, or use x1, x2, ...", node
-                )
-            names[node.id] = None
+            names.setdefault(node.id, node)
         elif isinstance(node, ast.expr) and not _is_constant(node) and _operator(node) is None:
             raise formula.error(f"{formula.source(node)!r} is not allowed; {ALLOWED}", node)
-    return list(names)
+    return names
 
 
 def _is_constant(node: ast.expr) -> bool:

@@ -42,21 +42,32 @@ def check_size(name: str, inputs: int, outputs: int) -> None:
         )
 
 
-def read_table(name: str, y: ArrayLike | Tensor) -> Tensor:
-    """Return the output side of a truth table as float32, after checking that it is one."""
+def read_bits(name: str, rows: ArrayLike | Tensor) -> Tensor:
+    """Return rows of 0 and 1 as float32, NaN where a bit does not matter, after checking that they are that."""
     try:
-        table = y.detach().cpu() if isinstance(y, Tensor) else torch.as_tensor(np.array(y, order="C"))
-        binary = bool(((table == 0) | (table == 1)).all()) and not table.is_complex()
+        table = (
+            rows.detach().cpu() if isinstance(rows, Tensor) else torch.as_tensor(np.array(rows, order="C"))
+        )
+        binary = bool(((table == 0) | (table == 1) | table.isnan()).all()) and not table.is_complex()
     except (TypeError, ValueError, RuntimeError) as error:
         raise DataError(
             f"{name}: a truth table is an array of 0 and 1; this cannot be read: {error}"
         ) from None
     if table.dim() != 2:
         raise ShapeError(f"{name}: a truth table is [2**inputs, outputs], not {list(table.shape)}")
+    if not binary:
+        raise DataError(f"{name}: a truth table holds only 0 and 1, and NaN for what does not matter")
+    return table.to(torch.float32, copy=True)
+
+
+def read_table(name: str, y: ArrayLike | Tensor) -> Tensor:
+    """Return the output side of a truth table, NaN where a bit does not matter, after checking that it is one."""
+    table = read_bits(name, y)
     rows, outputs = table.shape
     if rows < 2 or rows & (rows - 1):
         raise ShapeError(f"{name}: {rows} rows; a truth table has a row for every input: 2, 4, 8, 16, ...")
     check_size(name, rows.bit_length() - 1, outputs)
-    if not binary:
-        raise DataError(f"{name}: a truth table holds only 0 and 1")
-    return table.to(torch.float32, copy=True)
+    nothing = table.isnan().all(0).nonzero().flatten().tolist()
+    if nothing:
+        raise DataError(f"{name}: output {nothing[0] + 1} does not matter in any row")
+    return table

@@ -32,6 +32,7 @@ export function readGraph({ units, edges, modules, layers, grey }) {
     const [from, to] = [others(1, 0), others(0, 1)];
     return [
       `${modules[m].name}: ${modules[m].text}`,
+      ...(modules[m].says ?? []),
       ends[0].length ? `inputs ${listed(ends[0])}` : "",
       ends[1].length ? `outputs ${listed(ends[1])}` : "",
       from.length ? `fed by ${listed(from)}` : "",
@@ -46,6 +47,7 @@ export function readGraph({ units, edges, modules, layers, grey }) {
     const kind = units.layer[u] === 0 ? "input" : "output";
     return [
       isEnd(u) ? `${kind} ${units.name[u]}` : `${layers[units.layer[u]]}, unit ${units.number[u] + 1}`,
+      units.says?.[u],
       moduleName(units.module[u]),
       into[u].length ? `from ${describeUnits(into[u])}` : "",
       outOf[u].length ? `to ${describeUnits(outOf[u])}` : "",

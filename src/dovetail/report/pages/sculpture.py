@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from ...errors import ShapeError
-from ...sculpting import Hierarchy, Sculpture
+from ...sculpting import Explanation, Hierarchy, Sculpture
 from ..hierarchy_view import hierarchy_fragment
 from ..page import Page
 from ..sources import SculptureSource
@@ -29,8 +29,16 @@ def sculpture_page(source: SculptureSource) -> Page:
     page = Page(_title(source), _intro(source))
     if sculptures:
         add_sculptures(page, sculptures)
+    learned = [sculpture for sculpture in sculptures if sculpture.outcome != "not learned"]
+    explanations = {
+        name: sculpture.explanation
+        for name, sculpture in list(zip(source.hierarchies, learned, strict=False))[:MOST_DRAWN]
+        if sculpture.explanation is not None
+    }
     if source.hierarchies:
-        add_modules(page, source.hierarchies, source.output_names)
+        add_modules(page, source.hierarchies, source.output_names, explanations)
+    if explanations:
+        add_explanations(page, explanations)
     add_made(page, _facts(source), _details(source))
     return page
 
@@ -73,6 +81,7 @@ def add_modules(
     page: Page,
     hierarchies: Mapping[str, Hierarchy],
     output_names: Mapping[str, Sequence[str] | None] | None = None,
+    explanations: Mapping[str, Explanation] | None = None,
 ) -> None:
     """Add drawings of networks by modules, which open on a click.
 
@@ -84,6 +93,8 @@ def add_modules(
         By a name for readers.
     output_names : mapping of str to sequence of str, optional
         What the outputs of each are called.
+    explanations : mapping of str to Explanation, optional
+        What modules and units of each compute, where that is known.
     """
     page.heading("Modules" if len(hierarchies) > 1 else "The network by modules")
     left_out = []
@@ -91,7 +102,11 @@ def add_modules(
         drawing = ""
         if number < MOST_DRAWN:
             with suppress(ShapeError):  # too many modules for a drawing
-                drawing = hierarchy_fragment(hierarchy, output_names=(output_names or {}).get(name))
+                drawing = hierarchy_fragment(
+                    hierarchy,
+                    output_names=(output_names or {}).get(name),
+                    explanation=(explanations or {}).get(name),
+                )
         if not drawing or len(drawing.encode()) > page.room():
             left_out.append(name)
             continue
@@ -103,6 +118,25 @@ def add_modules(
         page.text(
             f"Not drawn here, to keep the page small: {', '.join(left_out[:20])}{more}. "
             "A report on a file of its own shows it, as far as it is not too large itself."
+        )
+
+
+def add_explanations(page: Page, explanations: Mapping[str, Explanation]) -> None:
+    """Add a table for each network of what its outputs, signals between modules and hidden units compute."""
+    page.heading("What they compute" if len(explanations) > 1 else "What it computes")
+    for name, explanation in explanations.items():
+        if len(explanations) > 1:
+            page.subheading(name[:1].upper() + name[1:])
+        frame = explanation.to_frame()[:_MOST_ROWS].drop(columns="boolean")
+        frame["to"] = [", ".join(names) for names in frame["to"]]
+        frame = frame.rename(columns={"to": "told to", "formula_of_inputs": "formula of inputs"})
+        checked = f"Computed on all {explanation.samples:,} inputs."
+        if explanation.reproduced is not None:
+            checked += f" These formulas alone give all outputs on {explanation.reproduced:,} of them."
+        page.table(
+            frame,
+            f"{checked} Share: how much of the variance of a unit's values lies between two groups; it is taken for a "
+            "bit from .9 on. Of a unit that is none the formula says where it is above 0.",
         )
 
 

@@ -18,6 +18,7 @@ from .style import (
     NO_MODULE,
     UNUSED,
     checked_names,
+    composition,
     is_ring,
     layer_name,
     module_colour,
@@ -43,6 +44,7 @@ def draw_hierarchy(
     input_names: Sequence[str] | None = None,
     output_names: Sequence[str] | None = None,
     module_names: Sequence[str] | None = None,
+    module_texts: Sequence[str] | None = None,
     image_shape: tuple[int, int] | None = None,
     legend: bool | None = None,
     title: str | None = None,
@@ -63,11 +65,14 @@ def draw_hierarchy(
         Names for all inputs and all outputs, unused ones included; those of the hierarchy when not given.
     module_names : sequence of str, optional
         Names for the modules; M1, M2, ... when not given.
+    module_texts : sequence of str, optional
+        What the list of modules says of each, in one line or several; how many units it has when not given.
     image_shape : (int, int), optional
         For inputs that are the pixels of an image: its height and width. They are drawn as that image, each pixel in
         the colour of its module.
     legend : bool, optional
-        Whether there is a list of the modules. When not given, there is one if not all of their names fit.
+        Whether there is a list of the modules. When not given, there is one if not all of their names fit, or if there
+        is something to say of them.
     title : str, optional
         What to write above.
 
@@ -103,7 +108,11 @@ def draw_hierarchy(
         checked_names(module_names, "M", len(hierarchy.modules), "modules"),
     )
     pixels = None if image_shape is None else _pixels(image_shape, sizes[0])
-    sheet = Sheet(hierarchy, names, unused_note(hierarchy), title, legend, ax)
+    texts = [composition(module, len(sizes)) for module in hierarchy.modules]
+    if module_texts is not None:
+        texts = checked_names(module_texts, "", len(texts), "modules")
+        legend = True if legend is None else legend
+    sheet = Sheet(hierarchy, names, texts, unused_note(hierarchy), title, legend, ax)
     order = best_order(hierarchy, pixels)
     plain = lay_out(hierarchy, pixels=pixels, order=order)
     layout = lay_out(hierarchy, pixels=pixels, order=order, rooms=sheet.rooms(plain))

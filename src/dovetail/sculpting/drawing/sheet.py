@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .layout import PAD, Layout, Stretch
-from .style import composition, counted, layer_name
+from .style import counted, layer_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -80,6 +80,8 @@ class Sheet:
         What is drawn.
     names : three lists of str
         Of all inputs, outputs and modules.
+    texts : list of str
+        What the legend says of each module.
     note : str
         What to write in the corner.
     title : str or None
@@ -103,12 +105,13 @@ class Sheet:
         self,
         hierarchy: Hierarchy,
         names: tuple[list[str], list[str], list[str]],
+        texts: list[str],
         note: str,
         title: str | None,
         legend: bool | None,
         ax: Axes | None,
     ) -> None:
-        self.hierarchy, self.names = hierarchy, names
+        self.hierarchy, self.names, self.texts = hierarchy, names, texts
         self.note, self.title, self.legend = note, title, legend
         self._ax, self._space, self._largest = ax, (WIDEST, HIGHEST - _TITLE * bool(title)), STEP
         if ax is not None:
@@ -200,15 +203,14 @@ class Sheet:
         return max(text_width(layer_name(layer, layers), SMALL) for layer in range(layers)) + 3 * SPACE
 
     def _legend_width(self) -> float:
-        return max((text_width(text) for text in self.legend_texts()), default=0.0) + _MARK
+        return (
+            max((text_width(line) for text in self.legend_texts() for line in text.splitlines()), default=0.0)
+            + _MARK
+        )
 
     def legend_texts(self) -> list[str]:
         """Return what the legend says of each module."""
-        layers = len(self.hierarchy.sizes)
-        return [
-            f"{name}: {composition(module, layers)}"
-            for name, module in zip(self.names[2], self.hierarchy.modules, strict=True)
-        ]
+        return [f"{name}: {text}" for name, text in zip(self.names[2], self.texts, strict=True)]
 
     def is_named(self, stretch: Stretch) -> bool:
         """Return whether the name of a stretch's module stands in it."""

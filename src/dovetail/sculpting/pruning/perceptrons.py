@@ -20,7 +20,8 @@ from torch.nn import functional as F
 
 from ...errors import ShapeError
 
-Head = Literal["bits", "classes"]
+Head = Literal["bits", "some bits", "classes"]
+"""What targets are: a bit for each output, or NaN for those of "some bits" that do not matter; or a class."""
 
 
 def count_edges(widths: Sequence[int]) -> int:
@@ -46,8 +47,8 @@ class Perceptrons:
         All weights and biases, ``[members, numbers]``.
     kept : Tensor
         Which of them may be other than 0, bool.
-    head : {"bits", "classes"}
-        What logits mean: independent bits, or one of several classes.
+    head : {"bits", "some bits", "classes"}
+        What logits mean: independent bits, of which some may not matter, or one of several classes.
 
     Examples
     --------
@@ -135,8 +136,9 @@ class Perceptrons:
 
     def _slopes(self, logits: Tensor, y: Tensor) -> Tensor:
         """Return the derivative of the mean loss with respect to the logits."""
-        if self.head == "bits":
-            return torch.sigmoid(logits).sub_(y).mul_(1 / (logits.shape[1] * logits.shape[2]))
+        if self.head != "classes":
+            slopes = torch.sigmoid(logits).sub_(y).mul_(1 / (logits.shape[1] * logits.shape[2]))
+            return slopes.masked_fill_(y.isnan(), 0) if self.head == "some bits" else slopes
         wrong = torch.softmax(logits, 2).sub_(F.one_hot(y, logits.shape[2]))
         return wrong.mul_(1 / logits.shape[1])
 
@@ -170,10 +172,13 @@ class Perceptrons:
         A member whose loss is not a number gets everything wrong.
         """
         logits = self.logits(x)
-        if self.head == "bits":
+        if self.head != "classes":
             target = y.expand_as(logits)
-            loss = F.binary_cross_entropy_with_logits(logits, target, reduction="none").mean((1, 2))
-            wrong = ((logits > 0) != (target > 0.5)).sum((1, 2))
+            losses = F.binary_cross_entropy_with_logits(logits, target, reduction="none")
+            errors = (logits > 0) != (target > 0.5)
+            if self.head == "some bits":
+                losses, errors = losses.masked_fill_(target.isnan(), 0), errors & ~target.isnan()
+            loss, wrong = losses.mean((1, 2)), errors.sum((1, 2))
             everything = logits.shape[1] * logits.shape[2]
         else:
             target = y.expand(len(self), -1)

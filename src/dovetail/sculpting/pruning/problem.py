@@ -14,6 +14,8 @@ from torch import Tensor
 
 from ...data.boolean import BooleanTask, boolean_task
 from ...data.boolean.formulas import INPUT
+from ...data.boolean.table import check_size, read_bits
+from ...data.boolean.task import own_names
 from ...data.dataset import Dataset
 from ...data.split import Split
 from ...errors import DataError, SpecError
@@ -37,7 +39,7 @@ class Problem:
         What it is called.
     train, val : Split
         Samples with inputs in rows.
-    head : {"bits", "classes"}
+    head : {"bits", "some bits", "classes"}
         What the targets are.
     threshold : float or None
         The accuracy on ``val`` (of bits, or of classes) from which on the task counts as done; None for that of the
@@ -95,8 +97,8 @@ class Problem:
 
     @property
     def answers(self) -> int:
-        """Bits (or classes) in all of the validation split."""
-        return self.val.y.numel()
+        """Bits (or classes) in all of the validation split that matter."""
+        return int((~self.val.y.isnan()).sum())
 
 
 def problem_of(task: Task) -> Problem:
@@ -126,8 +128,12 @@ def problem_of(task: Task) -> Problem:
     if not isinstance(task, BooleanTask):
         names = [str(name) for name in getattr(task, "columns", ())]  # of a data frame
         task = read_rows(np.array(task) if names else task, names=names)
-    table = Split(task.x, task.y)
-    return Problem(task.name, table, table, "bits", 1.0, BOOLEAN_NOISE, task.outputs, True)
+    table = task.rows_that_matter
+    head: Head = "some bits" if bool(table.y.isnan().any()) else "bits"
+    return Problem(
+        task.name, table, table, head, 1.0, BOOLEAN_NOISE, task.outputs, True,
+        input_names=task.input_names, output_names=task.output_names,
+    )  # fmt: skip
 
 
 def read_rows(rows: ArrayLike | Tensor, *, names: Sequence[str] = (), name: str = "table") -> BooleanTask:
@@ -135,14 +141,16 @@ def read_rows(rows: ArrayLike | Tensor, *, names: Sequence[str] = (), name: str 
 
     A table has a row for each of its ``2**inputs`` inputs. Where the first columns count through all of them (x1 is the
     most significant bit) and others follow, those are the inputs; else all columns are outputs, in counting order.
-    Names for the columns say it outright: those that begin with x are inputs, and then rows may come in any order.
+    Names for the columns say it outright: those before a ``|``, or that begin with x, are inputs. Then rows may come in
+    any order, and those that are not there do not matter, as a bit that is NaN does not.
 
     Parameters
     ----------
     rows : array
         Of 0 and 1.
     names : sequence of str
-        What the columns are called, if they are: x1, x2, ... for inputs, y1, y2, ... for outputs.
+        What the columns are called, if they are: x1, x2, ... for inputs, y1, y2, ... for outputs; or any names, with a
+        ``"|"`` between those of inputs and those of outputs.
     name : str
         What the task is called.
 
@@ -159,32 +167,56 @@ def read_rows(rows: ArrayLike | Tensor, *, names: Sequence[str] = (), name: str 
     BooleanTask('table', inputs=2, outputs=1)
     >>> read_rows([[1, 0], [0, 1]], names=["x1", "y1"]).y.flatten().tolist()
     [1.0, 0.0]
+    >>> read_rows([[0, 0, 0], [1, 1, 1]], names=["a", "b", "|", "c"]).y.flatten().tolist()
+    [0.0, nan, nan, 1.0]
     """
-    whole = BooleanTask.from_table(rows, name=name)
-    if names and len(names) != whole.outputs:
-        raise DataError(f"{name} has {len(names)} names, but {whole.outputs} values in a row")
-    named = [column.lower().startswith("x") for column in names]
-    inputs = sum(named) or whole.inputs
-    leading = whole.y[:, :inputs].double()
-    numbers = leading @ 2.0 ** torch.arange(leading.shape[1], dtype=torch.float64).flip(0)
-    once = len(numbers) == 2**inputs == len(numbers.unique()) and whole.outputs > inputs
-    if any(named) and not (all(named[:inputs]) and once):
-        raise DataError(
-            f"{name}: a truth table with {inputs} inputs has each of its {2**inputs:,} rows once, inputs first, and "
-            f"outputs after them; this one has {len(numbers):,} rows, {len(numbers.unique()):,} of them different, and "
-            f"the columns {', '.join(names)}"
-        )
-    only_outputs = bool(names) and all(column.lower().startswith("y") for column in names)
-    if only_outputs or not once:
+    bits = read_bits(name, rows)
+    columns = [column for column in names if column != "|"]
+    if names and len(columns) != bits.shape[1]:
+        raise DataError(f"{name} has {len(columns)} names, but {bits.shape[1]} values in a row")
+    named = [column.lower().startswith("x") for column in columns]
+    if "|" in names:
+        first = list(names).index("|")
+        named = [place < first for place in range(len(columns))]
+    if any(named):
+        return _named_rows(name, bits, columns, sum(named) if all(named[: sum(named)]) else 0)
+    whole = BooleanTask.from_table(bits, name=name)
+    leading = whole.y[:, : whole.inputs].double()
+    once = whole.outputs > whole.inputs and len(leading.unique(dim=0)) == len(leading)
+    only_outputs = bool(names) and all(column.lower().startswith("y") for column in columns)
+    if only_outputs or not once or bool(leading.isnan().any()):
         return whole
-    order = numbers.argsort()
-    if not any(named) and not torch.equal(order, torch.arange(len(order))):
+    order = _numbers(leading).argsort()
+    if not torch.equal(order, torch.arange(len(order))):
         raise DataError(
-            f"{name}: the first {inputs} columns hold every input once, but not in counting order, so they may be "
-            "inputs or outputs; sort the rows by their inputs, or name the columns, of a data frame or in a file's "
+            f"{name}: the first {whole.inputs} columns hold every input once, but not in counting order, so they may "
+            "be inputs or outputs; sort the rows by their inputs, or name the columns, of a data frame or in a file's "
             "first line: x1, x2, ... for inputs, y1, y2, ... for outputs"
         )
-    return BooleanTask.from_table(whole.y[order, inputs:], name=name)
+    return BooleanTask.from_table(whole.y[order, whole.inputs :], name=name)
+
+
+def _numbers(bits: Tensor) -> Tensor:
+    """Return which rows of a truth table these inputs are."""
+    return (bits.double() @ 2.0 ** torch.arange(bits.shape[1], dtype=torch.float64).flip(0)).long()
+
+
+def _named_rows(name: str, bits: Tensor, columns: Sequence[str], inputs: int) -> BooleanTask:
+    """Return the task of rows whose first columns are the inputs; rows that are not there do not matter."""
+    outputs = bits.shape[1] - inputs
+    twice = len(bits) - len(bits[:, :inputs].unique(dim=0)) if inputs else 0
+    if not inputs or not outputs or twice or bool(bits[:, :inputs].isnan().any()):
+        raise DataError(
+            f"{name}: a truth table has each row of its inputs once, of 0 and 1, inputs first, and outputs after them; "
+            f"this one has {len(bits):,} rows, {twice} of them again, and the columns {', '.join(columns)}"
+        )
+    check_size(name, inputs, outputs)
+    table = torch.full((2**inputs, outputs), torch.nan)
+    table[_numbers(bits[:, :inputs])] = bits[:, inputs:]
+    task = BooleanTask.from_table(table, name=name)
+    return replace(
+        task, input_names=own_names(columns[:inputs], "x"), output_names=own_names(columns[inputs:], "y")
+    )
 
 
 def _of_dataset(data: Dataset) -> Problem:

@@ -46,6 +46,38 @@ def read_network(network: nn.Module, problem: Problem) -> Perceptrons:
 
     It is one if its dense layers with ReLUs between them give the same logits as the network itself.
     """
+    weights, own = weights_and_biases(network)
+    sizes = (weights[0].shape[1], len(weights[-1]))
+    if sizes != (problem.inputs, problem.outputs):
+        raise ShapeError(
+            f"the network maps {sizes[0]} inputs to {sizes[1]} outputs, but {problem.name} has {problem.inputs} and "
+            f"{problem.outputs}"
+        )
+    biases = [torch.zeros(len(w)) if bias is None else bias for w, bias in zip(weights, own, strict=True)]
+    stack = Perceptrons.from_matrices([w[None] for w in weights], [b[None] for b in biases], problem.head)
+    # Edges that are not there stay away; a bias of 0 may just not have been trained, unless the layer has none.
+    stack.kept[:, : stack.edges] = stack.values[:, : stack.edges] != 0
+    for bias, kept in zip(own, stack.biases(stack.kept), strict=True):
+        kept[:] = bias is not None
+    x = problem.val.x[:64].cpu()
+    # What half precision rounds is no other network.
+    close = 0.05 if next(network.parameters()).element_size() < 4 else 1e-3
+    if not torch.allclose(stack.logits(x)[0], outputs_of(network, x), rtol=close, atol=close / 10):
+        raise SpecError(
+            "the network is not a plain perceptron: dense layers with ReLUs between them give other outputs than it "
+            "does; other activations, shortcuts, convolutions and normalisation cannot be sculpted"
+        )
+    return stack
+
+
+def weights_and_biases(network: nn.Module) -> tuple[list[Tensor], list[Tensor | None]]:
+    """Return the weights ``[units, units before]`` of a perceptron's layers and their biases, None where there is none.
+
+    Raises
+    ------
+    SpecError
+        When its layers are not dense ones, two or more, each reading the one before.
+    """
     try:
         layers = dense_matrices(network)
     except (ShapeError, SpecError) as error:
@@ -55,36 +87,16 @@ def read_network(network: nn.Module, problem: Problem) -> Perceptrons:
             f"sculpting needs a network with a hidden layer: dense layers with ReLUs between them; this "
             f"{type(network).__name__} has {len(layers)} dense layers"
         )
-    weights = [weight.to_dense().cpu().float() for weight in layers.values()]
-    sizes = (weights[0].shape[1], len(weights[-1]))
-    if sizes != (problem.inputs, problem.outputs):
-        raise ShapeError(
-            f"the network maps {sizes[0]} inputs to {sizes[1]} outputs, but {problem.name} has {problem.inputs} and "
-            f"{problem.outputs}"
-        )
     modules = dict(network.named_modules())
-    own = [getattr(modules.get(name), "bias", None) for name in layers]
-    biases = [
-        torch.zeros(len(weight)) if bias is None else bias.detach().cpu().float()
-        for weight, bias in zip(weights, own, strict=True)
-    ]
-    stack = Perceptrons.from_matrices([w[None] for w in weights], [b[None] for b in biases], problem.head)
-    # Edges that are not there stay away; a bias of 0 may just not have been trained, unless the layer has none.
-    stack.kept[:, : stack.edges] = stack.values[:, : stack.edges] != 0
-    for bias, kept in zip(own, stack.biases(stack.kept), strict=True):
-        kept[:] = bias is not None
-    x = problem.val.x[:64].cpu()
-    # What half precision rounds is no other network.
-    close = 0.05 if next(network.parameters()).element_size() < 4 else 1e-3
-    if not torch.allclose(stack.logits(x)[0], _outputs(network, x), rtol=close, atol=close / 10):
-        raise SpecError(
-            "the network is not a plain perceptron: dense layers with ReLUs between them give other outputs than it "
-            "does; other activations, shortcuts, convolutions and normalisation cannot be sculpted"
-        )
-    return stack
+    biases = [getattr(modules.get(name), "bias", None) for name in layers]
+    return (
+        [weight.to_dense().cpu().float() for weight in layers.values()],
+        [None if bias is None else bias.detach().cpu().float() for bias in biases],
+    )
 
 
-def _outputs(network: nn.Module, x: Tensor) -> Tensor:
+def outputs_of(network: nn.Module, x: Tensor) -> Tensor:
+    """Return what a network gives for inputs, by its own forward pass."""
     try:
         with evaluating(network), torch.no_grad():
             out = network(x.to(next(network.parameters())))

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from ...graph.chain import Layer
+from ...sculpting import Explanation
 from ...sculpting.drawing.style import checked_names
 from ...sculpting.modules.hierarchy import Hierarchy, Unit
 from ..held_data import DataCache
@@ -69,6 +70,8 @@ class Network:
         For a composite in slots: what belongs to each specialist, by what it knows, and the inputs.
     doubt : str
         What could not be read off the file, or was taken for granted.
+    explanation : Explanation, optional
+        What its modules and units compute, where that is known without data.
     """
 
     kind: Kind
@@ -82,6 +85,7 @@ class Network:
     output_names: Sequence[str] | None = None
     slots: Mapping[str, Slot] = field(default_factory=dict)
     doubt: str = ""
+    explanation: Explanation | None = None
 
     @cached_property
     def matrices(self) -> tuple[Matrix, ...]:
@@ -106,10 +110,17 @@ class Network:
         """Return what a unit is called: x1 and y1 or a name of its own at the ends, a number inside."""
         layer, number = unit
         if layer == 0:
-            return f"x{number + 1}" if self.hierarchy is None else self.hierarchy.end_names[0][number]
+            return self.inputs[number]
         if layer < len(self.edges):
             return f"hidden {layer}, unit {number + 1}"
         return self.outputs[number]
+
+    @cached_property
+    def inputs(self) -> list[str]:
+        """What the inputs are called."""
+        if self.hierarchy is not None:
+            return self.hierarchy.end_names[0]
+        return checked_names(None, "x", self.widths[0] if self.edges else 0, "inputs")
 
     @cached_property
     def outputs(self) -> list[str]:

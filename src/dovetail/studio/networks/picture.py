@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from ...errors import SpecError
 from ...graph.chain import find_layers
 from ...report.hierarchy_view import hierarchy_data
-from ...sculpting.drawing.style import checked_names, composition, counted, layer_name, unused_note
+from ...sculpting.drawing.style import composition, counted, layer_name, unused_note
 from ...sculpting.modules.reach import used_units
 from ..folder import MissingError
 from .drawn import Drawn, draw_groups
@@ -98,14 +98,15 @@ def picture_of(network: Network, groups: Groups | SpecError, strongest: float | 
     if drawn is not None:
         hierarchy, picture.strongest = drawn.hierarchy, drawn.strongest
         names = (
-            checked_names(None, "x", hierarchy.sizes[0], "inputs"),
+            network.inputs,
             network.outputs,
             [groups.names[number] for number in drawn.numbers],
         )
         picture.unused = (
             unused_note(hierarchy) if drawn.strongest == 100 else _not_reached(len(hierarchy.unused))
         )
-        picture.drawing = hierarchy_data(hierarchy, names)
+        own = network.explanation if groups.grouping == "modules" else None
+        picture.drawing = hierarchy_data(hierarchy, names, own)
     return picture
 
 
@@ -157,9 +158,10 @@ class Neighbours(BaseModel):
 
 
 class UnitFacts(BaseModel):
-    """A unit, what it reads and what reads it."""
+    """A unit, what it reads and what reads it, and what it computes where that is known."""
 
     name: str
+    computes: str
     inputs: Neighbours
     outputs: Neighbours
 
@@ -177,8 +179,10 @@ def unit_facts(network: Network, layer: int, unit: int) -> UnitFacts:
         raise MissingError(
             f"there is no unit {unit} in layer {layer} of a network with {'-'.join(map(str, widths))} units"
         )
+    computed = None if network.explanation is None else network.explanation.unit((layer, unit))
     return UnitFacts(
         name=network.unit_name((layer, unit)),
+        computes="" if computed is None else computed.says(),
         inputs=_side(network, layer - 1, (unit, slice(None)), layer - 1),
         outputs=_side(network, layer, (slice(None), unit), layer + 1),
     )

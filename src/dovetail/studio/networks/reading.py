@@ -63,12 +63,12 @@ def _of_sculpture(path: Path) -> Network:
         tuple(layer_chain(tensors)),
         sculpture.hierarchy, perceptron_of, partial(_yardstick_of, sculpture), sculpture.output_names,
         doubt="" if sculpture.outcome != "not learned" else "It did not learn its task, so it was not pruned.",
+        explanation=sculpture.explanation,
     )  # fmt: skip
 
 
 def _yardstick_of(sculpture: Sculpture, cache: DataCache) -> Yardstick:
-    # A data set names its outputs, a truth table does not.
-    if sculpture.output_names is None:
+    if sculpture.truth_table:
         return of_boolean(sculpture.task, sculpture.widths[0], sculpture.accuracy)
     try:
         return of_data(cache.get(sculpture.task))

@@ -67,8 +67,8 @@ export function unitPanel(picture, place, remember) {
   return { element, show };
 }
 
-function unitFacts({ name, inputs, outputs }) {
-  return h("div", {}, h("h4", {}, name), side("reads", inputs), side("is read by", outputs));
+function unitFacts({ name, computes, inputs, outputs }) {
+  return h("div", {}, h("h4", {}, name), computes && h("p", {}, h("code", {}, computes)), side("reads", inputs), side("is read by", outputs));
 }
 
 function side(verb, { strongest, total }) {
