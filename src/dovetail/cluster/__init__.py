@@ -1,9 +1,9 @@
 """Clusterability: how well a network falls into clusters, whether chance would do as well, and training for it.
 
 `audit` compares a network with shuffled copies of itself (`clusterability`; `null` has the copies, `doubts` what makes
-the numbers doubtful), `lesions` says what the network loses with each cluster, `profiles` which classes each unit costs,
-`function` whether clusters tell that, and `alike` which units lead to the same or are needed for the same; `partition`
-cuts graphs into clusters, `promote` trains networks that cluster well.
+the numbers doubtful), `lesions` says what the network loses with each cluster, `profiles` which classes each unit
+costs, `function` whether clusters tell that, and `alike` which units lead to the same or are needed for the same;
+`partition` cuts graphs into clusters, `promote` trains networks that cluster well.
 """
 
 from __future__ import annotations
