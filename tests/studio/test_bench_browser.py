@@ -105,6 +105,7 @@ def test_the_first_look_has_the_answer(studio_url: UrlOf, page: Page, parts_fold
 def test_all_methods_stand_side_by_side(studio_url: UrlOf, page: Page, parts_folder: Path) -> None:
     page.goto(f"{studio_url(parts_folder)}#/bench?ticked=none")
     tick(page, "3", "5")
+    expect(known(page)).to_have_text(["3", "5"])
     page.get_by_text("All methods, compared").click()
     rows = page.get_by_role("region", name="On the whole test split; entropy").locator("tbody tr")
     expect(rows).to_have_count(2)  # in slots the others are the same
