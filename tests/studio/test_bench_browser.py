@@ -50,7 +50,7 @@ def known(page: Page) -> Locator:
 
 
 def test_compose_three_drop_one_and_add_it_back(studio_url: UrlOf, page: Page, parts_folder: Path) -> None:
-    page.goto(f"{studio_url(parts_folder)}#/bench")
+    page.goto(f"{studio_url(parts_folder)}#/bench?ticked=none")
     expect(page.get_by_text("Tick specialists to put them together.")).to_be_visible()
     tick(page, "3", "5", "8")
     expect(page.get_by_role("heading", name="Composite of 3")).to_be_visible()
@@ -73,6 +73,7 @@ def test_compose_three_drop_one_and_add_it_back(studio_url: UrlOf, page: Page, p
 
 def test_all_none_methods_and_reload(studio_url: UrlOf, page: Page, parts_folder: Path) -> None:
     page.goto(studio_url(parts_folder))  # as it is printed, with no view in it
+    page.get_by_role("button", name="None", exact=True).click()
     page.get_by_role("button", name="All", exact=True).click()
     expect(known(page)).to_have_count(10)
     page.get_by_label("Method").select_option("logits")
@@ -85,6 +86,34 @@ def test_all_none_methods_and_reload(studio_url: UrlOf, page: Page, parts_folder
     page.get_by_role("button", name="None", exact=True).click()
     expect(page.get_by_text("Tick specialists to put them together.")).to_be_visible()
     expect(page.get_by_role("checkbox", checked=True)).to_have_count(0)
+    page.reload()  # that nothing is ticked is kept, too
+    expect(page.get_by_text("Tick specialists to put them together.")).to_be_visible()
+
+
+def test_the_first_look_has_the_answer(studio_url: UrlOf, page: Page, parts_folder: Path) -> None:
+    page.goto(studio_url(parts_folder))
+    expect(page.get_by_role("checkbox", checked=True)).to_have_count(10)
+    right = accuracy(parts_folder, *range(10))
+    said = f"10 specialists summed: {right} of {len(DIGITS.test)} right. All classes are known."
+    expect(page.get_by_text(said)).to_be_visible()
+    expect(page.get_by_text("Try: untick a specialist.")).to_be_visible()
+    page.get_by_role("checkbox", name="3", exact=True).uncheck()
+    expect(page.get_by_text("9 specialists summed: ")).to_contain_text("Nobody knows 3.")
+    expect(page.get_by_text("Try: untick a specialist.")).to_have_count(0)
+
+
+def test_all_methods_stand_side_by_side(studio_url: UrlOf, page: Page, parts_folder: Path) -> None:
+    page.goto(f"{studio_url(parts_folder)}#/bench?ticked=none")
+    tick(page, "3", "5")
+    expect(known(page)).to_have_text(["3", "5"])
+    page.get_by_text("All methods, compared").click()
+    rows = page.get_by_role("region", name="On the whole test split; entropy").locator("tbody tr")
+    expect(rows).to_have_count(2)  # in slots the others are the same
+    for row, method in enumerate(("sum", "logits")):
+        cells = rows.nth(row).locator("td")
+        score = dt.compose(parts_of(parts_folder, 3, 5), method).evaluate(DIGITS.test)  # type: ignore[call-overload]
+        expect(cells.nth(1)).to_have_text(percent(score.rewarded_accuracy))
+        expect(cells.nth(4)).to_have_text(f"{score.unknown_auroc:.3f}")
 
 
 def test_files_for_the_same_class_are_told_apart(
@@ -98,7 +127,6 @@ def test_files_for_the_same_class_are_told_apart(
     expect(page.locator(".bench-file")).to_have_text(
         ["one/digits-3-seed0.safetensors", "two/digits-3-seed0.safetensors"]
     )
-    page.get_by_role("button", name="All", exact=True).click()
     expect(known(page)).to_have_text(["3", "5"])
 
 
@@ -109,7 +137,7 @@ def test_cards_and_compatibility(studio_url: UrlOf, page: Page, parts_folder: Pa
     score = three.evaluate(DIGITS.test)
     card = page.locator(".bench-part").nth(3)
     expect(card).to_contain_text(percent(score.rewarded_accuracy))
-    expect(card).to_contain_text(f"{score.entropy:.2f}")
+    expect(card).to_contain_text(f"{score.entropy:.2f} of 2.303")
     cells = page.get_by_role("region", name="Compatibility of any two").locator("tbody td.number")
     expect(cells).to_have_count(90)
     expect(cells).to_have_text(["1.00"] * 90)  # in slots nothing is shared
@@ -117,7 +145,7 @@ def test_cards_and_compatibility(studio_url: UrlOf, page: Page, parts_folder: Pa
 
 def test_save_by_keyboard_alone(studio_url: UrlOf, page: Page, parts_folder: Path, tmp_path: Path) -> None:
     shutil.copytree(parts_folder, tmp_path / "parts")
-    page.goto(f"{studio_url(tmp_path)}#/bench")
+    page.goto(f"{studio_url(tmp_path)}#/bench?ticked=none")
     expect(page.get_by_role("checkbox")).to_have_count(10)
 
     for name in ("2", "7"):
@@ -143,7 +171,6 @@ def test_save_by_keyboard_alone(studio_url: UrlOf, page: Page, parts_folder: Pat
 def test_narrow_page_does_not_scroll_sideways(studio_url: UrlOf, page: Page, parts_folder: Path) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     page.goto(f"{studio_url(parts_folder)}#/bench")
-    page.get_by_role("button", name="All", exact=True).click()
     expect(page.locator(".bench-chart .hm").first).to_be_attached()
     expect(page.get_by_role("region", name="Compatibility of any two").locator("td.number")).to_have_count(90)
     assert page.evaluate("document.documentElement.scrollWidth") == 390
@@ -153,7 +180,7 @@ def test_a_phone_shows_what_a_tick_did_and_leads_to_the_rest(
     studio_url: UrlOf, page: Page, parts_folder: Path
 ) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
-    page.goto(f"{studio_url(parts_folder)}#/bench")
+    page.goto(f"{studio_url(parts_folder)}#/bench?ticked=none")
     line = page.locator(".bench-line")
     tick(page, "3", "5")
     expect(line).to_contain_text(f"{accuracy(parts_folder, 3, 5)} right, knows 3, 5")
@@ -172,7 +199,7 @@ def test_a_phone_shows_what_a_tick_did_and_leads_to_the_rest(
 
 
 def test_pictures_are_there_in_words(studio_url: UrlOf, page: Page, parts_folder: Path) -> None:
-    page.goto(f"{studio_url(parts_folder)}#/bench")
+    page.goto(f"{studio_url(parts_folder)}#/bench?ticked=none")
     tick(page, "3", "5")
     expect(page.get_by_role("img", name="Confusion matrix")).to_be_visible()
     expect(page.get_by_role("img", name="Accuracy by class")).to_be_visible()
@@ -187,6 +214,7 @@ def test_pictures_are_there_in_words(studio_url: UrlOf, page: Page, parts_folder
 
 
 MEASURED = {
+    "headline": "1 specialist: 50.0 % of 150 right. Nobody knows b.", "coverage": 1.0, "unknown_auroc": 0.5,
     "classes": ["a", "b"], "knows": ["a"], "method": "sum", "specialists": 1, "data": "digits", "note": "",
     "total": 300, "accuracy": 0.5, "entropy": 0.1, "most_entropy": 0.7, "calibration_error": 0.0,
     "class_accuracy": [0.5, 0.0], "class_entropy": [0.1, 0.1], "confusion": None, "per_class": None,
@@ -200,7 +228,7 @@ def test_a_result_is_read_out_once(studio_url: UrlOf, page: Page, parts_folder: 
     page.route(
         "**/api/bench/measure", lambda route: route.fulfill(json={**MEASURED, "samples": next(samples)})
     )
-    page.goto(f"{studio_url(parts_folder)}#/bench")
+    page.goto(f"{studio_url(parts_folder)}#/bench?ticked=none")
     expect(page.get_by_text("Tick specialists to put them together.")).to_be_visible()
     page.evaluate(
         """() => {
@@ -221,11 +249,10 @@ def test_a_result_is_read_out_once(studio_url: UrlOf, page: Page, parts_folder: 
 def test_what_the_library_warns_of_is_said(studio_url: UrlOf, page: Page, tmp_path: Path) -> None:
     save_team(tmp_path)
     page.goto(f"{studio_url(tmp_path)}#/bench")
-    page.get_by_role("button", name="All", exact=True).click()
     warning = page.get_by_text(re.compile("^Only .* expect them to get in each other's way"))
     expect(warning).to_be_visible()
     page.get_by_label("Method").select_option("logits")
-    expect(page.locator(".bench-change")).to_contain_text("Method now logits")
+    expect(page.locator(".bench-change")).to_contain_text("Method now Averaged logits")
     expect(warning).to_have_count(0)
 
 
@@ -248,6 +275,5 @@ def test_the_demo_trains_and_survives_a_reload(studio_url: UrlOf, page: Page, tm
     page.reload()
     expect(page.get_by_role("checkbox")).to_have_count(10, timeout=180_000)
     expect(page.get_by_role("region", name=re.compile("Training"))).to_have_count(0)
-    page.get_by_role("button", name="All", exact=True).click()
     expect(known(page)).to_have_count(10)
     assert float(shown_accuracy(page).inner_text().split()[0]) > 90

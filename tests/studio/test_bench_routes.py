@@ -56,6 +56,25 @@ def test_an_empty_folder(client: ClientOf, tmp_path: Path) -> None:
     assert parts["groups"] == parts["composites"] == parts["unusable"] == []
 
 
+def test_the_cost_of_each_method(client: ClientOf, tmp_path: Path) -> None:
+    team = save_team(tmp_path, slots=True)
+    opened = client(tmp_path)
+    for method in ("sum", "logits"):
+        cost = answer(opened, "cost", files=names(0, 2), method=method)
+        network = compose_quietly([team[0], team[2]], method).module()
+        assert cost["weights"] == sum(int(value.count_nonzero()) for value in network.parameters())
+        assert cost["milliseconds"] > 0
+
+
+def test_what_nobody_knows_is_said(client: ClientOf, tmp_path: Path) -> None:
+    team = save_team(tmp_path, slots=True, count=10)
+    found = measured(client(tmp_path), files=names(*range(9)), method="logits")
+    score = compose_quietly(team[:9], "logits").evaluate(DIGITS.test)
+    right = f"{100 * score.rewarded_accuracy:.1f} % of {int((DIGITS.test.y != 9).sum())} right"
+    assert found["headline"] == f"9 specialists with averaged logits: {right}. Nobody knows 9."
+    assert found["unknown_auroc"] == pytest.approx(score.unknown_auroc, abs=1e-6)
+
+
 def test_measures_with_charts(client: ClientOf, tmp_path: Path) -> None:
     team = save_team(tmp_path, slots=True)
     found = measured(client(tmp_path), files=names(0, 2), method="sum")

@@ -14,14 +14,17 @@ from ...data import presence
 from ...data.registry import Presence
 from ...report.chart_frame import chart_content
 from ...report.charts import confusion_chart, per_class_chart
-from ...specialists import Composite
+from ...specialists import Composite, Part
 from ...specialists.evaluate import Score
 from .bench import Measured
-from .composing import ABOUT, offered
+from .composing import ABOUT, TITLES, offered
 from .groups import Group, group_specialists, provenance_of
 from .parts import Found, Inventory, UnusableFile
 
 FILE = "composite.safetensors"
+
+_MOST_NAMED = 8
+"""Classes that are named one by one in a sentence."""
 
 
 class SpecialistCard(BaseModel):
@@ -38,9 +41,10 @@ class SpecialistCard(BaseModel):
 
 
 class MethodCard(BaseModel):
-    """A way to put specialists together."""
+    """A way to put specialists together: its name in Python, and for people."""
 
     name: str
+    title: str
     about: str
 
 
@@ -80,8 +84,9 @@ class Parts(BaseModel):
 
 
 class Measurement(BaseModel):
-    """A composite, what it scored so far, and how to do the same without the studio."""
+    """A composite, what it scored so far, in one sentence too, and how to do the same without the studio."""
 
+    headline: str
     classes: list[str]
     knows: list[str]
     method: str | None
@@ -94,6 +99,8 @@ class Measurement(BaseModel):
     entropy: float | None
     most_entropy: float
     calibration_error: float | None
+    coverage: float | None
+    unknown_auroc: float | None
     class_accuracy: list[float | None]
     class_entropy: list[float | None]
     confusion: dict[str, Any] | None
@@ -125,7 +132,10 @@ def _group(group: Group) -> GroupCard:
     return GroupCard(
         id=kind.number, title=group.title, apart=group.apart, slots=kind.slots, classes=list(kind.blueprint.classes),
         data=presence(kind.data),
-        methods=[MethodCard(name=name, about=ABOUT[name]) for name in offered(kind.blueprint.net, slots=kind.slots)],
+        methods=[
+            MethodCard(name=name, title=TITLES[name], about=ABOUT[name])
+            for name in offered(kind.blueprint.net, slots=kind.slots)
+        ],
         specialists=[_specialist(found) for found in group.members],
     )  # fmt: skip
 
@@ -158,16 +168,50 @@ def measurement_answer(measured: Measured, paths: Sequence[Path], method: str | 
     numbers: dict[str, Any] = {} if score is None else score.to_dict()
     data = None if score is None else measured.data
     return Measurement(
+        headline=headline(part, score),
         classes=list(part.classes), knows=[part.classes[number] for number in part.rewarded],
         method=part.method if isinstance(part, Composite) else None, specialists=len(part.specialists),
         data=measured.data, note=measured.note, samples=measured.samples, total=measured.total,
         accuracy=numbers.get("rewarded_accuracy"), entropy=numbers.get("entropy"),
         most_entropy=math.log(len(part.classes)), calibration_error=numbers.get("calibration_error"),
+        coverage=numbers.get("coverage"), unknown_auroc=numbers.get("unknown_auroc"),
         class_accuracy=numbers.get("class_accuracy", []), class_entropy=numbers.get("class_entropy", []),
         confusion=None if score is None else chart_content(confusion_chart(score)),
         per_class=None if score is None else chart_content(per_class_chart(score)),
         python=same_python(paths, method, data), command=same_command(paths, method, data),
     )  # fmt: skip
+
+
+def headline(part: Part, score: Score | None) -> str:
+    """Return in one sentence what a part scored on the classes that it knows, and which nobody knows.
+
+    Examples
+    --------
+    >>> import dovetail as dt
+    >>> data = dt.load("digits")
+    >>> team = dt.train_specialists(data, "mlp:20", [0, 1], slots=True, epochs=1, lr=1e-9, progress=False)
+    >>> headline(team[0] + team[1], None)
+    '2 specialists summed. Nobody knows 2, 3, 4, 5, 6, 7, 8, 9.'
+    """
+    count = len(part.specialists)
+    how = f" {_TOGETHER[part.method]}" if isinstance(part, Composite) and count > 1 else ""
+    text = f"{count:,} specialist{'s' if count > 1 else ''}{how}"
+    if score is not None and score.rewarded_accuracy == score.rewarded_accuracy:
+        counts = score.confusion[list(part.rewarded)]
+        text += f": {100 * score.rewarded_accuracy:.1f} % of {int(counts.sum()):,} right"
+    unknown = [name for number, name in enumerate(part.classes) if number not in part.rewarded]
+    if not unknown:
+        return f"{text}. All classes are known."
+    named = ", ".join(unknown) if len(unknown) <= _MOST_NAMED else f"{len(unknown):,} classes"
+    return f"{text}. Nobody knows {named}."
+
+
+_TOGETHER = {
+    "sum": "summed",
+    "logits": "with averaged logits",
+    "ties": "summed by TIES",
+    "calibrated": "summed with fitted factors",
+}
 
 
 def score_answer(score: Score | None) -> TestScore:

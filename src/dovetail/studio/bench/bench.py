@@ -20,7 +20,17 @@ from ..cache import Cache
 from ..folder import StudioFolder
 from ..held_data import DataCache, HeldData
 from ..studio import Studio
-from .composing import FIRST_SAMPLES, Compatibilities, Fits, first_fit, key_of, put_together
+from .composing import (
+    FIRST_SAMPLES,
+    TIMED_SAMPLES,
+    Compatibilities,
+    Cost,
+    Fits,
+    cost_of,
+    first_fit,
+    key_of,
+    put_together,
+)
 from .logits import Outputs
 from .parts import FolderParts, Inventory
 
@@ -108,6 +118,13 @@ class Bench:
             return first
         _, composite = self.gather(files, method)
         return self._measured(composite, seconds)
+
+    def cost(self, files: list[str], method: Method) -> Cost:
+        """Return what computing with the composite of some files costs; one at a time, so that times mean something."""
+        _, composite = self.gather(files, method)
+        data, _ = self.data_of(composite)
+        with self._lock:
+            return cost_of(composite, None if data is None else data.test.x[:TIMED_SAMPLES])
 
     def look(self, file: str, seconds: float = PATIENCE) -> Measured:
         """Measure what one file holds, as it is."""

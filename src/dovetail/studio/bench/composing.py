@@ -6,7 +6,9 @@ import time
 from dataclasses import replace
 from itertools import combinations
 
+import torch
 from pydantic import BaseModel
+from torch import Tensor
 
 from ...errors import DataError, MisfitError, SpecError
 from ...nets import Net
@@ -16,6 +18,14 @@ from ...specialists.fitting import in_own_slots, needs_statistics
 from ...specialists.merge import Method
 from ..cache import Cache
 from ..held_data import HeldData
+
+TITLES: dict[Method, str] = {
+    "sum": "Sum of weights",
+    "logits": "Averaged logits",
+    "ties": "TIES",
+    "calibrated": "Calibrated sum",
+}
+"""What people read in place of the names that Python and the command line have."""
 
 ABOUT: dict[Method, str] = {
     "sum": "adds the weights",
@@ -34,6 +44,12 @@ _QUICK = 10**9
 """Multiplications of one pass over all samples up to which the fit itself is quick enough."""
 
 _MOST_KEPT = 20_000
+
+TIMED_SAMPLES = 250
+"""Test samples that a composite is timed on."""
+
+_TRIES = 3
+"""Of these the shortest counts: other work on the machine only makes it longer."""
 
 
 def key_of(part: Part) -> str:
@@ -89,6 +105,28 @@ def first_fit(members: list[Specialist], data: HeldData) -> Composite | None:
     if weights * len(data.inputs) <= _QUICK:
         return None
     return put_together(members, "calibrated", replace(data, inputs=data.inputs[:FIRST_INPUTS]))
+
+
+class Cost(BaseModel):
+    """How many weights other than 0 a composite computes with, and the milliseconds that 1,000 samples take it."""
+
+    weights: int
+    milliseconds: float | None
+
+
+def cost_of(composite: Composite, samples: Tensor | None) -> Cost:
+    """Return what computing with a composite costs; without samples only its weights are counted."""
+    network = composite.module()
+    weights = sum(int(value.count_nonzero()) for value in network.parameters())
+    if samples is None:
+        return Cost(weights=weights, milliseconds=None)
+    taken = []
+    with torch.inference_mode():
+        for _ in range(_TRIES):
+            begun = time.perf_counter()
+            network(samples)
+            taken.append(time.perf_counter() - begun)
+    return Cost(weights=weights, milliseconds=1e6 * min(taken) / len(samples))
 
 
 class Fits(BaseModel):

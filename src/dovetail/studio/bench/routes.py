@@ -20,7 +20,7 @@ from .answers import (
     score_answer,
 )
 from .bench import bench_of
-from .composing import Fits
+from .composing import Cost, Fits
 
 router = APIRouter(prefix="/api/bench", tags=["bench"])
 
@@ -69,6 +69,12 @@ def measure(ticked: Ticked, studio: StudioOf) -> Measurement:
     """Put specialists together and measure them on the test split; on part of it first, where that takes long."""
     measured = studio.shared(bench_of).measure(ticked.files, ticked.method)
     return measurement_answer(measured, _paths(studio, ticked.files), ticked.method)
+
+
+@router.post("/cost")
+def cost(ticked: Ticked, studio: StudioOf) -> Cost:
+    """Return how many weights a composite computes with, and how long that takes."""
+    return studio.shared(bench_of).cost(ticked.files, ticked.method)
 
 
 @router.post("/look")

@@ -14,11 +14,22 @@ function fact(name, value) {
 
 const known = (part) => part.classes.join(", ");
 
+const MOST_TICKED = 100; // as many as the server puts together
+
+// The files of one specialist for each set of classes: two for the same do not go together. None if there are too many.
+export function firstOfEach(group) {
+  const first = new Map();
+  for (const part of group?.specialists ?? []) if (!first.has(known(part))) first.set(known(part), part.file);
+  return new Set(first.size > MOST_TICKED ? [] : first.values());
+}
+
 // `twin`: there is another one for the same classes, and only the file tells them apart.
-function card(part, twin, ticked, onTick) {
+// `most` is the largest entropy that there can be.
+function card(part, twin, most, ticked, onTick) {
   const title = h("strong", { id: `part-${part.file}` }, known(part));
   const accuracy = h("dd", {}, percent(part.accuracy));
-  const entropy = h("dd", {}, numberText(part.entropy, 2));
+  const ofMost = (value) => (value === null ? "–" : `${numberText(value, 2)} of ${most.toFixed(3)}`);
+  const entropy = h("dd", {}, ofMost(part.entropy));
   const box = h("input", { type: "checkbox", checked: ticked, "aria-labelledby": title.id, value: part.file });
   box.addEventListener("change", () => onTick(part.file, box.checked));
   const element = h(
@@ -37,7 +48,7 @@ function card(part, twin, ticked, onTick) {
   );
   function measured(score) {
     accuracy.textContent = percent(score.accuracy);
-    entropy.textContent = numberText(score.entropy, 2);
+    entropy.textContent = ofMost(score.entropy);
   }
   return { element, box, measured };
 }
@@ -58,13 +69,14 @@ function groupChoice(parts, group, onGroup) {
 export function groupPanel(parts, group, state, { onTick, onGroup }) {
   let stopped = false;
   const cards = new Map();
-  const first = new Map(); // of those for the same classes
-  for (const part of group.specialists) if (!first.has(known(part))) first.set(known(part), part.file);
-  const twins = group.specialists.filter((part) => first.get(known(part)) !== part.file).map(known);
+  const first = firstOfEach(group);
+  const seen = group.specialists.map(known);
+  const twins = seen.filter((classes, n) => seen.indexOf(classes) !== n);
+  const most = Math.log(group.classes.length);
   for (const part of group.specialists) {
     cards.set(
       part.file,
-      card(part, twins.includes(known(part)), state.ticked.has(part.file), (file, on) => {
+      card(part, twins.includes(known(part)), most, state.ticked.has(part.file), (file, on) => {
         if (on) state.ticked.add(file);
         else state.ticked.delete(file);
         onTick();
@@ -72,7 +84,7 @@ export function groupPanel(parts, group, state, { onTick, onGroup }) {
     );
   }
   function tickAll(on) {
-    state.ticked = new Set(on ? first.values() : []); // two for the same classes do not go together
+    state.ticked = new Set(on ? first : []);
     for (const [file, { box }] of cards) box.checked = state.ticked.has(file);
     onTick();
   }

@@ -7,6 +7,7 @@ import { changeText } from "./bench-change.js";
 import { percent } from "./bench-group.js";
 import { inShort, resultLine } from "./bench-line.js";
 import { classNumbers, confusionNumbers } from "./bench-numbers.js";
+import { methodTable } from "./bench-methods.js";
 import { saveForm } from "./bench-save.js";
 
 const NARROW = 480;
@@ -14,18 +15,22 @@ const NARROW = 480;
 const count = (number) => number.toLocaleString("en");
 
 function headline(found) {
-  const entropy = `Entropy on other classes ${numberText(found.entropy, 3)} of at most ${numberText(found.most_entropy, 3)}.`;
+  const entropy = `Entropy on other classes ${numberText(found.entropy, 3)} of ${numberText(found.most_entropy, 3)}.`;
   const samples = found.samples < found.total ? `${count(found.samples)} so far of ${count(found.total)}` : count(found.total);
   return [
-    h("p", { class: "bench-accuracy" }, h("strong", {}, percent(found.accuracy)), " right on the classes it knows"),
+    h("p", { class: "bench-accuracy" }, h("strong", {}, percent(found.accuracy)), " right"),
+    h("p", { class: "bench-headline" }, found.headline),
     h(
       "p",
       { class: "quiet" },
-      found.entropy === null ? "It knows all classes." : entropy,
+      found.entropy !== null && entropy,
       ` Calibration error ${numberText(found.calibration_error, 3)}. On ${samples} test samples of ${found.data}.`,
     ),
   ];
 }
+
+const TRY =
+  "Try: untick a specialist. Its class is gone at once, and nothing is trained again; tick it, and it is the same composite as before.";
 
 function classList(found) {
   const known = new Set(found.knows);
@@ -56,7 +61,7 @@ export function resultPanel(group, state, { onChange, onSaved }) {
         show();
       },
     },
-    methods.map(({ name }) => h("option", { value: name, selected: name === state.method }, name)),
+    methods.map(({ name, title }) => h("option", { value: name, selected: name === state.method }, title)),
   );
   const title = h("h2", { tabindex: "-1" });
   const summary = h("div", {});
@@ -81,12 +86,16 @@ export function resultPanel(group, state, { onChange, onSaved }) {
     title.focus({ preventScroll: true });
   });
 
+  const isEverything = () => !state.look && state.ticked.size > 1 && state.ticked.size === group.specialists.length;
+
   function showParts(found) {
     const files = [...state.ticked];
     clear(
       parts,
       classList(found),
+      isEverything() && h("p", { class: "quiet" }, TRY),
       found.note && notice(found.note),
+      !state.look && found.accuracy !== null && methods.length > 1 && methodTable(methods, files),
       found.confusion && [
         h("h3", {}, "What it takes for what"),
         confusion,
@@ -112,7 +121,7 @@ export function resultPanel(group, state, { onChange, onSaved }) {
   }
 
   function showMeasured(found, isFirst) {
-    const change = isFirst && before ? changeText(before, found) : null;
+    const change = isFirst && before ? changeText(before, found, methods) : null;
     const changed = change ?? summary.querySelector(".bench-change")?.textContent;
     clear(
       summary,

@@ -5,16 +5,19 @@ import { clear, h, notice } from "../js/elements.js";
 import { setParameters } from "../js/place.js";
 import { demoOffer, runningDemo } from "./bench-demo.js";
 import { fitTable } from "./bench-fits.js";
-import { groupPanel } from "./bench-group.js";
+import { firstOfEach, groupPanel } from "./bench-group.js";
 import { otherFiles } from "./bench-others.js";
 import { resultPanel } from "./bench-result.js";
 
 const SEPARATOR = "\n"; // no file in the folder has it in its name
+const NONE = "none"; // in the address, where people have unticked all; files end in .safetensors
 
+// `ticked` is null until something was chosen: then all are.
 function readState(parameters) {
+  const chosen = parameters.ticked === NONE ? "" : parameters.ticked;
   return {
     group: parameters.group ?? null,
-    ticked: new Set((parameters.ticked ?? "").split(SEPARATOR).filter(Boolean)),
+    ticked: chosen === undefined ? null : new Set(chosen.split(SEPARATOR).filter(Boolean)),
     method: parameters.method ?? "sum",
     look: parameters.look ?? null,
   };
@@ -23,7 +26,7 @@ function readState(parameters) {
 function noteState({ group, ticked, method, look }) {
   setParameters("bench", {
     group,
-    ticked: [...ticked].join(SEPARATOR),
+    ticked: [...ticked].join(SEPARATOR) || NONE,
     method: method === "sum" ? null : method,
     look,
   });
@@ -32,11 +35,11 @@ function noteState({ group, ticked, method, look }) {
 // What is shown must be there: a group and files that are gone since are forgotten.
 function settle(state, parts) {
   const groups = parts.groups;
-  const ofTicked = groups.find((group) => group.specialists.some((part) => state.ticked.has(part.file)));
+  const ofTicked = groups.find((group) => group.specialists.some((part) => state.ticked?.has(part.file)));
   const group = groups.find((one) => one.id === state.group) ?? ofTicked ?? groups[0] ?? null;
   const files = group ? group.specialists.map((part) => part.file) : [];
   state.group = group?.id ?? null;
-  state.ticked = new Set(files.filter((file) => state.ticked.has(file)));
+  state.ticked = state.ticked ? new Set(files.filter((file) => state.ticked.has(file))) : firstOfEach(group);
   if (group && !group.methods.some((method) => method.name === state.method)) state.method = "sum";
   if (!parts.composites.some((part) => part.file === state.look)) state.look = null;
   return group;
@@ -79,7 +82,7 @@ export const view = {
           result.show();
         },
         onGroup(id) {
-          Object.assign(state, { group: id, ticked: new Set(), look: null });
+          Object.assign(state, { group: id, ticked: null, look: null });
           showParts(parts);
           body.querySelector(".bench-choice select").focus(); // a new one, in the place of the one just used
         },

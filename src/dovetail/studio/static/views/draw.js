@@ -99,8 +99,8 @@ class DrawView {
     const methodBox = h(
       "select",
       { onchange: () => this.useMethod(methodBox.value) },
-      group.methods.map(({ name, about }) =>
-        h("option", { value: name, title: about, selected: name === this.method }, name),
+      group.methods.map(({ name, title, about }) =>
+        h("option", { value: name, title: about, selected: name === this.method }, title),
       ),
     );
     const tab = (title, showsImages) => {
