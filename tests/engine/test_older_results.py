@@ -88,7 +88,7 @@ def test_a_result_names_its_commit_and_no_path(tmp_path: Path, monkeypatch: pyte
 def test_results_without_a_commit_can_be_read(tmp_path: Path) -> None:
     (unit,) = small_units(1)
     line = {
-        "key": unit.key, "work": unit.work, "settings": unit.settings, "row": {}, "seconds": 1.0, "device": "cpu",
+        "key": unit.key, "work": unit.work, "settings": unit.settings, "row": {"x": 1}, "seconds": 1.0, "device": "cpu",
         "dovetail": "0.1",
     }  # fmt: skip
     (tmp_path / NAME).write_text(json.dumps(line) + "\n", "utf-8")

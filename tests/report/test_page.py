@@ -206,7 +206,7 @@ def test_a_path_that_cannot_be_written_is_named_with_the_reason(tmp_path: Path) 
     for path, reason in [
         (tmp_path / "none" / "report.html", "there is no folder"),
         (tmp_path / "file" / "report.html", "there is no folder"),
-        (tmp_path, "Is a directory"),
+        (tmp_path, "it is a folder"),
     ]:
         with pytest.raises(DovetailError, match=f"cannot write {re.escape(str(path))}: {reason}"):
             Page("x").save(path)

@@ -101,7 +101,7 @@ def zoo_network(name: str) -> tuple[ZooNetwork, Network]:
     --------
     >>> known, network = zoo_network("small-lstm")
     >>> known.kind, sum(weights.numel() for weights in network.parameters())
-    ('recurrent', 10228)
+    ('recurrent', 11780)
     """
     if name not in ZOO:
         raise unknown_name("network", name, ZOO)
