@@ -268,7 +268,7 @@ def test_the_demo_shows_what_the_library_does(tmp_path: Path) -> None:
     assert accuracy["in slots, 3 added back"] == accuracy["sum of ten, in slots"]
     assert answer["same_bits_after_adding_back"]
     page = report.read_text("utf-8")
-    assert page.count('class="chart"') == 6
+    assert page.count('class="chart"') == 7
     assert "Ten specialists become one network" in page
 
 

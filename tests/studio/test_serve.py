@@ -29,8 +29,8 @@ def children(process: int) -> list[int]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 0), (signal.SIGTERM, -signal.SIGTERM)])
-def test_one_line_and_a_clean_end(tmp_path: Path, number: signal.Signals, status: int) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_one_line_and_a_clean_end(tmp_path: Path, number: signal.Signals) -> None:
     command = [sys.executable, "-m", "dovetail", "studio", str(tmp_path), "--port", "0", "--no-browser"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
@@ -56,7 +56,7 @@ def test_one_line_and_a_clean_end(tmp_path: Path, number: signal.Signals, status
         assert len(started) == 1
         server.send_signal(number)
         rest = server.communicate(timeout=20)
-    assert server.returncode == status
+    assert server.returncode == 0
     assert rest == ("", "")
     assert not Path(f"/proc/{started[0]}").exists()  # the job has ended before the server
 

@@ -12,21 +12,22 @@ import { resultPanel } from "./bench-result.js";
 const SEPARATOR = "\n"; // no file in the folder has it in its name
 const NONE = "none"; // in the address, where people have unticked all; files end in .safetensors
 
-// `ticked` is null until something was chosen: then all are.
+// Until something was chosen, all are ticked, also those that come later.
 function readState(parameters) {
   const chosen = parameters.ticked === NONE ? "" : parameters.ticked;
   return {
     group: parameters.group ?? null,
-    ticked: chosen === undefined ? null : new Set(chosen.split(SEPARATOR).filter(Boolean)),
+    all: chosen === undefined,
+    ticked: new Set((chosen ?? "").split(SEPARATOR).filter(Boolean)),
     method: parameters.method ?? "sum",
     look: parameters.look ?? null,
   };
 }
 
-function noteState({ group, ticked, method, look }) {
+function noteState({ group, all, ticked, method, look }) {
   setParameters("bench", {
     group,
-    ticked: [...ticked].join(SEPARATOR) || NONE,
+    ticked: all ? null : [...ticked].join(SEPARATOR) || NONE,
     method: method === "sum" ? null : method,
     look,
   });
@@ -35,11 +36,11 @@ function noteState({ group, ticked, method, look }) {
 // What is shown must be there: a group and files that are gone since are forgotten.
 function settle(state, parts) {
   const groups = parts.groups;
-  const ofTicked = groups.find((group) => group.specialists.some((part) => state.ticked?.has(part.file)));
+  const ofTicked = groups.find((group) => group.specialists.some((part) => state.ticked.has(part.file)));
   const group = groups.find((one) => one.id === state.group) ?? ofTicked ?? groups[0] ?? null;
   const files = group ? group.specialists.map((part) => part.file) : [];
   state.group = group?.id ?? null;
-  state.ticked = state.ticked ? new Set(files.filter((file) => state.ticked.has(file))) : firstOfEach(group);
+  state.ticked = state.all ? firstOfEach(group) : new Set(files.filter((file) => state.ticked.has(file)));
   if (group && !group.methods.some((method) => method.name === state.method)) state.method = "sum";
   if (!parts.composites.some((part) => part.file === state.look)) state.look = null;
   return group;
@@ -77,12 +78,13 @@ export const view = {
       const fits = fitTable(group);
       const cards = groupPanel(parts, group, state, {
         onTick() {
+          state.all = false;
           state.look = null;
           noteState(state);
           result.show();
         },
         onGroup(id) {
-          Object.assign(state, { group: id, ticked: null, look: null });
+          Object.assign(state, { group: id, all: true, look: null });
           showParts(parts);
           body.querySelector(".bench-choice select").focus(); // a new one, in the place of the one just used
         },
