@@ -61,7 +61,9 @@ def test_a_module_opens_on_a_click_and_a_unit_tells_its_edges(opened: Page) -> N
     expect(first).to_contain_text(f"hidden 1, unit {strongest + 1}")
     sign = "+" if weights[strongest] > 0 else "−"
     expect(first).to_contain_text(f"{sign}{abs(float(weights[strongest])):.2f}")
-    expect(opened.locator(".hierarchy-about")).to_contain_text("output y2 · y2 = ~(x1 ^ x2) · M1 · from hidden 1")
+    expect(opened.locator(".hierarchy-about")).to_contain_text(
+        "output y2 · y2 = ~(x1 ^ x2) · M1 · from hidden 1"
+    )
 
 
 def test_everything_with_the_keyboard_alone(page: Page, address: str) -> None:
