@@ -9,6 +9,7 @@ import pytest
 import torch
 
 import dovetail as dt
+from dovetail.precision import in_float32
 
 
 @pytest.fixture
@@ -47,3 +48,15 @@ def test_opening_and_training_do_not_depend_on_the_default_type(
     assert part.evaluate(dt.load("digits").test).entropy is not None
     assert dt.open(before / "sculpture.safetensors", dt.Sculpture).hierarchy == sculpted().hierarchy
     assert torch.get_default_dtype() is torch.float64
+
+
+@pytest.mark.usefixtures("in_float64")
+def test_the_last_of_several_threads_brings_the_type_back() -> None:
+    """They may leave in any order, so each is left here by hand."""
+    first, second = in_float32(), in_float32()
+    for one in (first, second):
+        one.__enter__()
+    first.__exit__(None, None, None)
+    assert torch.get_default_dtype() == torch.float32
+    second.__exit__(None, None, None)
+    assert torch.get_default_dtype() == torch.float64
