@@ -26,7 +26,7 @@ def dovetail(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
 
 def test_without_a_name_it_lists_all_recipes() -> None:
     printed = runner.invoke(app, ["reproduce"]).stdout
-    assert len(recipes()) == 42
+    assert len(recipes()) == 43
     for recipe in recipes():
         assert recipe.name in printed
     listed = json.loads(runner.invoke(app, ["reproduce", "--json"]).stdout)

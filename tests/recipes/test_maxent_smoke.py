@@ -122,6 +122,12 @@ def test_input_shift_changes_sums_and_not_averaged_logits() -> None:
     assert set(dict(find_recipe("input-shift").figures("smoke", run_smoke("input-shift")))) == {"input-shift"}
 
 
+def test_an_output_layer_added_twice_spoils_sums_of_two() -> None:
+    (table,) = tables_of("yeast")
+    plain, twice = (values(table, pruned="no", sum=way) for way in ("plain", "output twice"))
+    assert plain["accuracy"] > twice["accuracy"] + 0.05
+
+
 def test_width_slots_make_sums_of_weights_sums_of_logits() -> None:
     (table,) = tables_of("width")
     assert len(table.wide()) == 4

@@ -110,6 +110,8 @@ class Condition:
         Another network than the model's.
     slots : bool
         Whether specialists keep to slots.
+    doubled : bool
+        Whether pairs are also summed with the second output layer twice, as the authors' program does unless it prunes.
 
     Examples
     --------
@@ -130,6 +132,7 @@ class Condition:
     pairs: int | None = None
     net: str | None = None
     slots: bool = False
+    doubled: bool = False
 
     @property
     def classes(self) -> int:
@@ -211,6 +214,7 @@ class Condition:
             "method_inputs": METHOD_INPUTS[self.model] if "calibrated" in methods else 0,
             "confusions": self.loss == "me" and not self.net,
             "paths": paths,
+            **({"doubled": True} if self.doubled else {}),
         }
 
     @property

@@ -61,6 +61,10 @@ class Measuring:
         """Measure the sums of pairs, by seed and then by pair."""
         return self._scores([first + second for _, first, second in self._pairs(pairs)])
 
+    def doubled_pairs(self, pairs: Sequence[tuple[ClassSet, ClassSet]]) -> list[Score]:
+        """Measure the same with the second output layer added twice, as the authors' program does unless it prunes."""
+        return self._scores([first + _output_twice(second) for _, first, second in self._pairs(pairs)])
+
     def steps(self) -> list[Score]:
         """Measure sums of the first, the first two … sets, by seed and then by step."""
         return self._scores([part for seed in self.team.seeds for part in self._growing(seed)])
@@ -167,6 +171,12 @@ def _on_device(part: Specialist, device: torch.device) -> Specialist:
     return Specialist(part.blueprint, part.rewarded, weights, part.provenance)
 
 
+def _output_twice(part: Specialist) -> Specialist:
+    weights = dict(part.weights)
+    weights["output.weight"] = replace(weights["output.weight"], values=2 * weights["output.weight"].values)
+    return Specialist(part.blueprint, part.rewarded, weights, part.provenance)
+
+
 def run(settings: Settings, device: torch.device) -> Row:
     """Train the specialists of all seeds together and return what they score, alone and merged."""
     data = load_named(settings["data"])
@@ -181,6 +191,8 @@ def run(settings: Settings, device: torch.device) -> Row:
     measuring = Measuring.of(team, data, device)
     seeds = len(settings["seeds"])
     scores = {"alone": measuring.alone(), "pairs": measuring.pairs(_pairs(settings["pairs"]))}
+    if settings.get("doubled"):
+        scores["pairs_doubled"] = measuring.doubled_pairs(_pairs(settings["pairs"]))
     if settings["orders"]:
         scores["steps"] = measuring.steps()
     row: Row = {
@@ -233,7 +245,7 @@ def label(settings: Settings) -> str:
     kind = "in slots" if train["slots"] else f"{train['sparsity']:.0%} pruned"
     return (
         f"{settings['data']['name']}, {train['net']}, {train['loss'].upper()}, |R| = {len(settings['rewarded'][0])}, "
-        f"{kind}, t = {train['temperature']:g}"
+        f"{kind}, t = {train['temperature']:g}" + ", output twice" * settings.get("doubled", False)
     )
 
 
