@@ -14,7 +14,7 @@ _HOMES = {
     "maxent": {
         "table1": "alone_and_pairs", "table4": "alone_and_pairs", "complete-merge": "merges",
         "connectivity": "connectivity", "temperature": "merges", "pruning-ratio": "merges", "confusions": "confusions",
-        "width": "width", "input-shift": "input_shift", "yeast": "yeast",
+        "width": "width", "input-shift": "input_shift", "as-programmed": "as_programmed",
     },
     "sculpt": {
         "structure": "structure", "validation": "boolean", "reuse": "boolean", "overlap": "boolean", "depth": "boolean",

@@ -179,6 +179,8 @@ class Condition:
         from ...specialists.class_sets import disjoint_pairs
 
         drawn = evenly(disjoint_pairs(self.classes, self.size, PAIRS[self.scale]), self.pairs)
+        if self.doubled and 2 * self.size == self.classes:  # the one split that the authors' program draws
+            drawn = [(tuple(range(self.size)), tuple(range(self.size, self.classes)))]
         pairs = [] if self.net else [[list(first), list(second)] for first, second in drawn]
         sets = sorted({ids for pair in drawn for ids in pair})
         if self.size == 1:

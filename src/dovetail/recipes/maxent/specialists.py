@@ -245,7 +245,7 @@ def label(settings: Settings) -> str:
     kind = "in slots" if train["slots"] else f"{train['sparsity']:.0%} pruned"
     return (
         f"{settings['data']['name']}, {train['net']}, {train['loss'].upper()}, |R| = {len(settings['rewarded'][0])}, "
-        f"{kind}, t = {train['temperature']:g}" + ", output twice" * settings.get("doubled", False)
+        f"{kind}, t = {train['temperature']:g}{', output twice' if settings.get('doubled') else ''}"
     )
 
 
