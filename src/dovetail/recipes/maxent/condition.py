@@ -112,6 +112,8 @@ class Condition:
         Whether specialists keep to slots.
     doubled : bool
         Whether pairs are also summed with the second output layer twice, as the authors' program does unless it prunes.
+    dropout : float, optional
+        Another rate than the model's.
 
     Examples
     --------
@@ -133,6 +135,7 @@ class Condition:
     net: str | None = None
     slots: bool = False
     doubled: bool = False
+    dropout: float | None = None
 
     @property
     def classes(self) -> int:
@@ -148,6 +151,8 @@ class Condition:
         }
         if self.slots:
             train["sparsity"] = 0.0
+        if self.dropout is not None:
+            train["net"] = f"{re.sub(',dropout=[^,]*', '', train['net'])},dropout={self.dropout:g}"
         rounds = train["rounds"] if train["sparsity"] else 0
         round_epochs = train["epochs"] // rounds if rounds else None
         # As in the authors' program: networks that are pruned are those of the last epoch, with one Adam throughout.
