@@ -123,7 +123,7 @@ def test_input_shift_changes_sums_and_not_averaged_logits() -> None:
 
 
 def test_an_output_layer_added_twice_spoils_sums_of_two() -> None:
-    sums, _ = tables_of("as-programmed")
+    sums, *_ = tables_of("as-programmed")
     plain, twice = (
         values(sums, net="shallow", dropout="as the text", sum=way) for way in ("plain", "output twice")
     )

@@ -112,6 +112,9 @@ class Condition:
         Whether specialists keep to slots.
     doubled : bool
         Whether pairs are also summed with the second output layer twice, as the authors' program does unless it prunes.
+    halves : bool
+        Whether of two sets that hold all classes only one pair is taken: the first half of the classes and the second,
+        as in the authors' program.
     dropout : float, optional
         Another rate than the model's.
 
@@ -135,6 +138,7 @@ class Condition:
     net: str | None = None
     slots: bool = False
     doubled: bool = False
+    halves: bool = False
     dropout: float | None = None
 
     @property
@@ -184,7 +188,7 @@ class Condition:
         from ...specialists.class_sets import disjoint_pairs
 
         drawn = evenly(disjoint_pairs(self.classes, self.size, PAIRS[self.scale]), self.pairs)
-        if self.doubled and 2 * self.size == self.classes:  # the one split that the authors' program draws
+        if self.halves and 2 * self.size == self.classes:
             drawn = [(tuple(range(self.size)), tuple(range(self.size, self.classes)))]
         pairs = [] if self.net else [[list(first), list(second)] for first, second in drawn]
         sets = sorted({ids for pair in drawn for ids in pair})
