@@ -188,7 +188,8 @@ def _held(place: Path) -> Iterator[Path]:
     except OSError as error:
         raise DovetailError(
             f"cannot keep features in {place} ({error.strerror or error}); what is done stays there, and the same "
-            "call goes on with it; or choose another folder, or set $DOVETAIL_CACHE to one with more room"
+            "call goes on with it; or choose another folder, or set $DOVETAIL_CACHE to one that you can write to, with "
+            "room and locks"
         ) from error
 
 
