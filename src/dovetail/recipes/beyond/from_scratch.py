@@ -38,7 +38,9 @@ def run(settings: Settings, device: torch.device) -> Row:
     """
     data = load_named(settings["data"])
     kept = cache_folder("from-scratch") / Unit("beyond/from-scratch", settings).key
-    with explained(f"cannot keep networks in {kept}", "set $DOVETAIL_CACHE to a folder that you can write to"):
+    with explained(
+        f"cannot keep networks in {kept}", "set $DOVETAIL_CACHE to a folder that you can write to"
+    ):
         kept.mkdir(parents=True, exist_ok=True)
 
     def trained(rewarded: Sequence[Sequence[int]], seed: int) -> Sequence[Specialist]:
