@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from dovetail.engine import LocalEngine, reproduce
-from dovetail.engine.perform import trains_networks
+from dovetail.engine.perform import perform, trains_networks
 from dovetail.engine.ray_cluster import (
     RayEngine,
     _environment,
@@ -278,7 +278,7 @@ def test_a_unit_whose_worker_is_killed_is_done_again(
 
 
 @pytest.mark.slow
-def test_gpus_are_preferred_and_missed_when_they_are_lost(
+def test_gpus_of_some_nodes_are_for_what_trains_and_missed_when_they_are_lost(
     cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with_gpu = cluster.add_node(gpus=1)
@@ -286,9 +286,12 @@ def test_gpus_are_preferred_and_missed_when_they_are_lost(
     assert RayEngine(address=cluster.address, jobs=1, device="cpu").places == ["cpu"]
     engine = RayEngine(address=cluster.address, jobs=2)
     assert engine.places == ["cuda:0"]
-    (outcome,) = engine.run(small_units(1))
+    trains, other = small_units(1)[0], find_recipe("random-init").units("smoke")[0]
+    outcomes = {outcome.unit: outcome for outcome in engine.run([trains, other])}
     # There is no GPU in truth; the unit was done where it would be.
+    outcome = outcomes[trains]
     assert outcome.device.startswith("NVIDIA") or "PyTorch finds none" in outcome.error
+    assert (outcomes[other].device, outcomes[other].row) == ("cpu", perform(other, "cpu").row)
     with_gpu.kill()
     monkeypatch.setattr("dovetail.engine.ray_cluster._LOOK_SECONDS", 0.5)
     monkeypatch.setattr("dovetail.engine.ray_cluster._PATIENCE_SECONDS", 1.0)
