@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from safetensors.torch import save_file
@@ -63,5 +64,36 @@ def test_hours_of_work_are_begun_only_with_yes(
     assert isinstance(CliRunner().invoke(app, [*command, "--yes"]).exception, BegunError)
 
 
+def test_what_is_trained_beside_others_is_counted_with_its_draws(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    digits = dt.load("digits")
+    few = digits.train.y < 3
+    for name, own in (("old", few & (digits.train.y < 2)), ("new", few & (digits.train.y == 2))):
+        rows = digits.train.x[own].flatten(1)
+        np.savez(tmp_path / f"{name}.npz", x=rows.numpy(), y=digits.train.y[own].numpy())
+    old = dt.read(tmp_path / "old.npz")
+    dt.train_specialists(old, "mlp:6", epochs=1, folder=tmp_path / "parts", progress=False)
+
+    def begin(*_: object, **__: object) -> None:
+        raise BegunError
+
+    monkeypatch.setattr(_WORK["train"], begin)
+    out = tmp_path / "out"
+    command = [
+        "train", str(tmp_path / "new.npz"), "--beside", str(tmp_path / "parts"), "--epochs", str(10**9), "--seeds", "9",
+        "-o", str(out), "--device", "cpu",
+    ]  # fmt: skip
+    refused = CliRunner().invoke(app, command).exception
+    assert isinstance(refused, SpecError)
+    new = dt.specialists.data_beside(dt.open(next((tmp_path / "parts").iterdir())), str(tmp_path / "new.npz"))
+    more = len(new.train) + 2 * len(
+        new.train
+    )  # of each class that is there already, as many as of the new one
+    assert f"9 networks with 2,000,000,000 epochs of {more:,} samples take" in str(refused)
+    assert not out.exists()
+    assert isinstance(CliRunner().invoke(app, [*command, "--yes"]).exception, BegunError)
+
+
 def test_what_is_usual_is_not_asked_about() -> None:
-    check_training(dt.load("digits"), TrainingSettings(), 10, device="cpu", yes=False)
+    check_training(dt.load("digits"), TrainingSettings(), 10, device="cpu")

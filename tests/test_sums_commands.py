@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -49,8 +50,27 @@ def test_a_file_for_each_class(folder: Path) -> None:
     assert [file.name for file in files] == [f"sums-digits-{n}-seed0.safetensors" for n in range(10)]
     team = dt.sums(dt.load("digits"), features=150)
     assert [dt.open(file) for file in files] == team
+
+
+def test_parts_that_are_there_stay_and_others_are_in_the_way(folder: Path, tmp_path: Path) -> None:
+    command = ("sums", "digits", "--features", "150", "-o", tmp_path)
+    for file in sorted(folder.iterdir())[:4]:  # as where it was stopped
+        shutil.copy(file, tmp_path)
+    before = {file: file.stat().st_mtime_ns for file in tmp_path.iterdir()}
+    run(*command)
+    assert {file: file.stat().st_mtime_ns for file in before} == before
+    assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == {
+        file.name: file.read_bytes() for file in folder.iterdir()
+    }
     with pytest.raises(DovetailError, match="is in the way"):
-        run("sums", "digits", "--features", "150", "-o", folder)
+        run("sums", "digits", "--features", "140", "-o", tmp_path)
+    (tmp_path / "sums-digits-3-seed0.safetensors").write_bytes(b"something else")
+    with pytest.raises(DovetailError, match=r"sums-digits-3-seed0\.safetensors is in the way"):
+        run(*command)
+    run(*command, "--force")
+    assert dt.open(tmp_path / "sums-digits-3-seed0.safetensors") == dt.open(
+        folder / "sums-digits-3-seed0.safetensors"
+    )
 
 
 def test_the_same_part_twice_is_refused(folder: Path, tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ def blas_threads() -> set[int]:
 
 @pytest.mark.usefixtures("two_threads")
 def test_an_audit_has_as_many_workers_as_torch_has_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    both, workers = Barrier(2, timeout=10), set()
+    both, workers = Barrier(2, timeout=120), set()
     draw = Shuffles.draw
 
     def together(self: Shuffles, rng: np.random.Generator) -> list[np.ndarray]:
@@ -57,7 +57,7 @@ def test_an_audit_has_as_many_workers_as_torch_has_threads(monkeypatch: pytest.M
 
 @pytest.mark.usefixtures("two_threads")
 def test_an_audit_beside_another_has_its_workers_too() -> None:
-    together = Barrier(2, timeout=10)
+    together = Barrier(2, timeout=120)
     with one_blas_thread():
         list(in_threads(lambda _: together.wait(), 2))
 
@@ -81,20 +81,20 @@ def test_limits_that_overlap_leave_linear_algebra_as_it_was() -> None:
     def first() -> None:
         with one_blas_thread():
             first_is_in.set()
-            assert second_is_in.wait(10)
+            assert second_is_in.wait(120)
 
     def second() -> None:
-        assert first_is_in.wait(10)
+        assert first_is_in.wait(120)
         with one_blas_thread():  # sees a limit that is not how things were
             second_is_in.set()
-            assert first_has_ended.wait(10)
+            assert first_has_ended.wait(120)
             assert blas_threads() == {1}
 
     with ThreadPoolExecutor(2) as pool:
         one, other = pool.submit(first), pool.submit(second)
-        one.result(10)
+        one.result(120)
         first_has_ended.set()
-        other.result(10)
+        other.result(120)
         assert blas_threads() == {2}  # with both threads alive
 
 

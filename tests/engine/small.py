@@ -54,7 +54,7 @@ class CountingEngine:
                 yield Outcome(unit, {"seed": unit.settings["seeds"][0]}, 0.5, "cpu")
 
 
-def wait_for(condition: Callable[[], bool], seconds: float = 30.0) -> None:
+def wait_for(condition: Callable[[], bool], seconds: float = 120.0) -> None:
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "waited in vain"

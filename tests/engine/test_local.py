@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from queue import Empty, Queue
 
@@ -37,15 +38,39 @@ def workers_of(parent: int) -> list[int]:
     return found
 
 
+_HELD_WORKER = """#!/bin/sh
+if mkdir '{marks}/first' 2>/dev/null; then
+  read unit
+  echo $$ >'{marks}/new' && mv '{marks}/new' '{marks}/pid'
+  read more
+fi
+exec '{python}' "$@"
+"""
+
+
+@pytest.fixture
+def held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
+    """The first worker that is started never ends its unit; the function waits for it and returns its process."""
+    worker = tmp_path / "worker.sh"
+    worker.write_text(_HELD_WORKER.format(marks=tmp_path, python=sys.executable))
+    worker.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(worker))
+
+    def process() -> int:
+        wait_for((tmp_path / "pid").exists)
+        return int((tmp_path / "pid").read_text())
+
+    return process
+
+
 @pytest.mark.slow
-def test_processes_give_what_one_thread_gives_even_when_one_is_killed() -> None:
+def test_processes_give_what_one_thread_gives_even_when_one_is_killed(held: Callable[[], int]) -> None:
     units = small_units(4, epochs=3)
     alone = {outcome.unit: outcome.row for outcome in LocalEngine(jobs=1, device="cpu").run(units)}
     outcomes = LocalEngine(jobs=2, device="cpu").run(units)
     first = next(outcomes)
-    victims = workers_of(os.getpid())
-    assert len(victims) == 2
-    os.kill(victims[0], signal.SIGKILL)
+    assert held() in workers_of(os.getpid())
+    os.kill(held(), signal.SIGKILL)
     together = {outcome.unit: outcome.row for outcome in [first, *outcomes]}
     assert together == alone
     wait_for(lambda: not workers_of(os.getpid()))
@@ -92,10 +117,10 @@ def test_the_last_words_on_another_unit_are_no_reason(
 
 
 @pytest.mark.slow
-def test_stopping_early_ends_all_processes() -> None:
-    outcomes = LocalEngine(jobs=2, device="cpu").run(small_units(6, epochs=50))
+def test_stopping_early_ends_all_processes(held: Callable[[], int]) -> None:
+    outcomes = LocalEngine(jobs=2, device="cpu").run(small_units(6))
     next(outcomes)
-    assert workers_of(os.getpid())
+    assert held() in workers_of(os.getpid())
     outcomes.close()  # type: ignore[attr-defined]
     assert not workers_of(os.getpid())
 

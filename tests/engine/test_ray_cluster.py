@@ -12,11 +12,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
+from typing import Any
 
 import pytest
 
 from dovetail.engine import LocalEngine, reproduce
-from dovetail.engine.perform import trains_networks
+from dovetail.engine.perform import perform, trains_networks
 from dovetail.engine.ray_cluster import (
     RayEngine,
     _environment,
@@ -227,18 +228,46 @@ def beside(action: Callable[[], object]) -> Iterator[None]:
         doing.result()
 
 
+def hold(monkeypatch: pytest.MonkeyPatch, gate: Path, *, but: int | None = None) -> None:
+    """Let all nodes wait within their units, but in the one with a certain seed, as long as a file is there."""
+    gate.touch()
+    where, free = str(gate), [but]
+
+    def do_unit(work: str, settings: dict[str, Any], *asked: str) -> dict[str, object]:
+        # Nothing from outside: where this runs, nobody knows of this file.
+        import time
+        from pathlib import Path
+
+        from dovetail.engine.ray_cluster import do_unit as usual
+
+        while settings["seeds"] != free and Path(where).exists():
+            time.sleep(0.02)
+        return usual(work, settings, *asked)
+
+    do_unit.__qualname__ = "do_unit"  # by which `Node.working` knows it
+    monkeypatch.setattr("dovetail.engine.ray_cluster.do_unit", do_unit)
+
+
 @pytest.mark.slow
 def test_a_unit_whose_worker_is_killed_is_done_again(
-    cluster: Cluster, capfd: pytest.CaptureFixture[str]
+    cluster: Cluster,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
 ) -> None:
-    units = small_units(1, epochs=20)
+    units = small_units(1)
     alone = {outcome.unit: outcome.row for outcome in LocalEngine(jobs=1, device="cpu").run(units)}
     victims: list[int] = []
 
+    hold(monkeypatch, gate := tmp_path / "gate")
+
     def strike() -> None:
-        wait_for(lambda: bool(cluster.head.working()), seconds=60)
-        victims.extend(cluster.head.working())
-        os.kill(victims[0], signal.SIGKILL)
+        try:
+            wait_for(lambda: bool(cluster.head.working()))
+            victims.extend(cluster.head.working())
+            os.kill(victims[0], signal.SIGKILL)
+        finally:
+            gate.unlink()
 
     with beside(strike):
         there = {outcome.unit: outcome.row for outcome in RayEngine(address=cluster.address).run(units)}
@@ -249,7 +278,7 @@ def test_a_unit_whose_worker_is_killed_is_done_again(
 
 
 @pytest.mark.slow
-def test_gpus_are_preferred_and_missed_when_they_are_lost(
+def test_gpus_of_some_nodes_are_for_what_trains_and_missed_when_they_are_lost(
     cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with_gpu = cluster.add_node(gpus=1)
@@ -257,9 +286,12 @@ def test_gpus_are_preferred_and_missed_when_they_are_lost(
     assert RayEngine(address=cluster.address, jobs=1, device="cpu").places == ["cpu"]
     engine = RayEngine(address=cluster.address, jobs=2)
     assert engine.places == ["cuda:0"]
-    (outcome,) = engine.run(small_units(1))
+    trains, other = small_units(1)[0], find_recipe("random-init").units("smoke")[0]
+    outcomes = {outcome.unit: outcome for outcome in engine.run([trains, other])}
     # There is no GPU in truth; the unit was done where it would be.
+    outcome = outcomes[trains]
     assert outcome.device.startswith("NVIDIA") or "PyTorch finds none" in outcome.error
+    assert (outcomes[other].device, outcomes[other].row) == ("cpu", perform(other, "cpu").row)
     with_gpu.kill()
     monkeypatch.setattr("dovetail.engine.ray_cluster._LOOK_SECONDS", 0.5)
     monkeypatch.setattr("dovetail.engine.ray_cluster._PATIENCE_SECONDS", 1.0)
@@ -268,25 +300,31 @@ def test_gpus_are_preferred_and_missed_when_they_are_lost(
 
 
 @pytest.mark.slow
-def test_a_run_ends_complete_and_right_when_a_node_is_killed(
+def test_a_run_ends_complete_and_right_when_a_node_is_killed_and_one_comes_back(
     cluster: Cluster, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    recipe = small_recipe(6, epochs=40)
+    recipe = small_recipe(6)
     monkeypatch.setattr("dovetail.engine.reproduction.find_recipe", lambda name: recipe)
     # Not side by side, or the second would take over what the first has done.
     here, there = tmp_path / "here" / "run", tmp_path / "there" / "run"
     reproduce("small", folder=here, jobs=1, device="cpu", progress=False)
     second = cluster.add_node()
     at_the_blow: list[int] = []
+    hold(monkeypatch, gate := tmp_path / "gate", but=0)
 
     def strike() -> None:
-        wait_for(lambda: bool(results(there) and second.working()), seconds=90)
-        second.kill()
-        at_the_blow.append(len(results(there)))
+        try:
+            wait_for(lambda: bool(results(there) and second.working()))
+            second.kill()
+            at_the_blow.append(len(results(there)))
+            back = cluster.add_node()
+            wait_for(lambda: bool(back.working()))  # it is given work while the run goes on
+        finally:
+            gate.unlink()
 
     with beside(strike):
         run = reproduce("small", folder=there, engine="ray", address=cluster.address, progress=False)
-    assert 1 <= at_the_blow[0] < 6  # in the middle
+    assert at_the_blow == [1]
     assert not run.failed
     assert results(there) == results(here)
     assert len(results(there)) == len((there / "results.jsonl").read_text().splitlines()) == 6

@@ -32,6 +32,13 @@ def reproduce(folder: Path) -> Work:
     return Work("reproduce_small", ["--jobs", "1", "--device", "cpu", "-o", str(folder)], folder)
 
 
+def reproduce_beside_another(folder: Path) -> Work:
+    """Do the same, so that two of it are sure to meet."""
+    alone = reproduce(folder)
+    told = folder.with_name(f"{folder.name}-told")
+    return Work("reproduce_beside_another", [str(told), *alone.arguments], folder)
+
+
 def compose(parts: list[Path], folder: Path) -> Work:
     folder.mkdir(parents=True, exist_ok=True)
     output = str(folder / "composite.safetensors")

@@ -155,6 +155,21 @@ def test_a_training_beside_its_like_ends_as_it(tmp_path: Path, monkeypatch: pyte
     assert open_file(path) == part
 
 
+@pytest.mark.filterwarnings("ignore::dovetail.errors.TrainingWarning")
+def test_the_second_to_train_anew_in_a_folder_is_told(tmp_path: Path) -> None:
+    command = (*"train digits --net mlp:4 -r 3 --epochs 1 --rounds 1 -o".split(), tmp_path)
+    do(*command)
+    (path,) = tmp_path.glob("*.safetensors")
+    before = path.stat().st_mtime_ns
+    with take_lock(tmp_path):
+        with pytest.raises(DovetailError, match=r"another process is working in .*; wait for it, or"):
+            do(*command, "--force", "--lr", "0.01")
+        do(*command)  # replaces nothing, and need not wait
+    assert path.stat().st_mtime_ns == before
+    do(*command, "--force", "--lr", "0.01")
+    assert open_file(path).specialists[0].provenance.training["lr"] == 0.01
+
+
 def test_a_specialist_is_not_put_in_the_place_of_another(tmp_path: Path) -> None:
     path = make_specialist((1,)).save(tmp_path / "part.safetensors", replace=False)
     with pytest.raises(DovetailError, match="in the way"):

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.slow
 def test_the_second_run_in_a_folder_is_told_and_breaks_nothing(warm: Warm, tmp_path: Path) -> None:
     whole, folder = tmp_path / "elsewhere" / "whole", tmp_path / "folder"
     assert warm.do(small_works.reproduce(whole)).status == 0
-    outcomes = warm.at_once(small_works.reproduce(folder), small_works.reproduce(folder))
+    outcomes = warm.at_once(*[small_works.reproduce_beside_another(folder)] * 2)
     assert sorted(outcome.status for outcome in outcomes) == [0, 1]
     (told,) = (outcome.said for outcome in outcomes if outcome.status)
     assert told == f"error: another process is working in {folder}; wait for it, or take another folder\n"

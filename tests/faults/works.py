@@ -12,11 +12,12 @@ from matplotlib.figure import Figure
 
 from dovetail import cli
 from dovetail.data import load
-from dovetail.engine.perform import perform
+from dovetail.engine.perform import Outcome, perform
 from dovetail.recipes import FilledTable, Finished, Line, LineTable, Recipe, Unit
 from dovetail.recipes.cluster.conditions import networks_unit
 from dovetail.specialists import Composite, Specialist, train_specialists
 
+from ..engine.small import wait_for
 from ..specialists.helpers import make_specialist
 
 UNITS = 3
@@ -45,6 +46,21 @@ def reproduce_small(*arguments: str) -> None:
     """Run ``dovetail reproduce`` with a recipe of units that take a moment each."""
     with mock.patch("dovetail.engine.reproduction.find_recipe", return_value=small_recipe()):
         command("reproduce", "small", *arguments)
+
+
+def reproduce_beside_another(told: str, *arguments: str) -> None:
+    """Do the same, but no unit before another process has been refused; who is refused says so by a file."""
+
+    def waiting(unit: Unit, device: str) -> Outcome:
+        wait_for(Path(told).exists)
+        return perform(unit, device)
+
+    with mock.patch("dovetail.engine.local.perform", waiting):
+        try:
+            reproduce_small(*arguments)
+        except SystemExit:
+            Path(told).touch()
+            raise
 
 
 def save_without_end(folder: str) -> None:

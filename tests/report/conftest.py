@@ -18,7 +18,7 @@ from dovetail.cli import app
 
 Check = Callable[..., tuple[Any, list[str]]]
 
-_SECONDS = 60
+_SECONDS = 240
 """How long one page may take."""
 
 

@@ -13,14 +13,16 @@ from pathlib import Path
 import pytest
 import uvicorn
 from fastapi.testclient import TestClient
-from playwright.sync_api import Browser, Page, Request, sync_playwright
+from playwright.sync_api import Browser, Page, Request, expect, sync_playwright
 
 import dovetail as dt
 from dovetail.studio import create_app
+from dovetail.studio.jobs import KINDS
 from dovetail.studio.serve import listen, server_config
 
 from .strange_folder import make_strange_folder
 
+expect.set_options(timeout=30_000)  # the charts' script is long, and the machine may be busy
 TOKEN = "token-of-the-tests"
 PORT = 8765
 
@@ -94,6 +96,51 @@ def _end(server: uvicorn.Server, thread: threading.Thread) -> None:
     assert not thread.is_alive(), "the studio did not end"
 
 
+_HELD_JOB = """
+import time
+from pathlib import Path
+from {usual} import run as usual
+
+def run(settings, tell):
+    def tell_and_wait(done, total, note="", partial=None):
+        tell(done, total, note, partial)
+        while total is not None and done >= float(Path({bound!r}).read_text()):
+            time.sleep(0.01)
+
+    return usual(settings, tell_and_wait)
+"""
+
+
+class HeldJobs:
+    """Jobs of the studio that go no further than the test lets them, however fast the machine is."""
+
+    def __init__(self, folder: Path) -> None:
+        self._bound = folder / "bound"
+        self.let_go_to(0)
+
+    def let_go_to(self, done: float) -> None:
+        """Let jobs go on until they have said that they have done as much."""
+        whole = self._bound.with_suffix(".new")
+        whole.write_text(str(done))
+        whole.replace(self._bound)
+
+    def module(self, usual: str) -> str:
+        """Return the text of a module that does what the usual one does, and waits."""
+        return _HELD_JOB.format(usual=usual, bound=str(self._bound))
+
+
+@pytest.fixture
+def held_jobs(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> HeldJobs:
+    """All jobs wait where they first say how far they are of how much, until they are let go on."""
+    folder = tmp_path_factory.mktemp("held")
+    held = HeldJobs(folder)
+    for kind, usual in list(KINDS.items()):
+        (folder / f"held_{kind}.py").write_text(held.module(usual))
+        monkeypatch.setitem(KINDS, kind, f"held_{kind}")
+    monkeypatch.setenv("PYTHONPATH", str(folder), prepend=os.pathsep)
+    return held
+
+
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """Chromium. CI must have it; elsewhere tests without it are skipped."""
@@ -115,7 +162,7 @@ def page(browser: Browser, studio_url: UrlOf) -> Iterator[Page]:
     It is closed before the studios end, because it may still be asking them for something.
     """
     context = browser.new_context(viewport={"width": 1440, "height": 900}, color_scheme="light")
-    context.set_default_timeout(10_000)
+    context.set_default_timeout(30_000)
     opened = context.new_page()
     troubles: list[str] = []
     opened.on(

@@ -16,8 +16,6 @@ from .bench_parts import DIGITS, save_team
 from .conftest import UrlOf
 from .keyboard import tab_to
 
-expect.set_options(timeout=20_000)  # the charts' script is long, and CI may be busy
-
 pytestmark = pytest.mark.slow
 
 
@@ -256,6 +254,7 @@ def test_what_the_library_warns_of_is_said(studio_url: UrlOf, page: Page, tmp_pa
     expect(warning).to_have_count(0)
 
 
+@pytest.mark.usefixtures("held_jobs")
 def test_an_empty_folder_offers_training(studio_url: UrlOf, page: Page, tmp_path: Path) -> None:
     page.goto(f"{studio_url(tmp_path)}#/bench")
     page.get_by_role("button", name="Train ten specialists").click()

@@ -171,6 +171,7 @@ def test_refuses_with_reasons(client: ClientOf, tmp_path: Path) -> None:
     assert "error" in answer(opened, "measure", 422, files=names(0), method="guess")
 
 
+@pytest.mark.usefixtures("held_jobs")
 def test_training_goes_on_once(client: ClientOf, tmp_path: Path) -> None:
     opened = client(tmp_path)
     job = answer(opened, "demo")

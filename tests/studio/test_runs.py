@@ -76,7 +76,10 @@ def test_a_run_that_someone_works_in_is_running_and_moves(studio: TestClient, ro
     assert look()["state"] == "complete"
 
 
-def test_looking_at_a_run_does_not_keep_others_from_working_in_it(root: Path) -> None:
+def test_looking_at_a_run_does_not_keep_others_from_working_in_it(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dovetail.io.lock._PATIENCE", 60)
     assert not is_worked_in(root / "half")
     lock = root / "half" / ".lock"
     with lock.open() as looking:

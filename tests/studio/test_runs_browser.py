@@ -10,11 +10,12 @@ from playwright.sync_api import Page, expect
 
 from dovetail.recipes import find_recipe
 
-from .conftest import UrlOf
+from .conftest import HeldJobs, UrlOf
 from .keyboard import tab_to
 from .run_folders import RECIPE, UNITS, finished_units, open_run, write_run
 
 pytestmark = pytest.mark.slow
+ALL = float("inf")
 LONG = 120_000
 """Milliseconds for a small recipe on a machine that is busy."""
 
@@ -77,7 +78,9 @@ def test_progress_moves_when_another_process_adds_results(
     expect(page.get_by_text("complete").first).to_be_visible()
 
 
-def test_a_recipe_can_be_cancelled_and_goes_on(studio_url: UrlOf, page: Page, tmp_path: Path) -> None:
+def test_a_recipe_can_be_cancelled_and_goes_on(
+    studio_url: UrlOf, page: Page, tmp_path: Path, held_jobs: HeldJobs
+) -> None:
     page.goto(studio_url(tmp_path) + "#/runs")
     expect(page.get_by_text("No recipe has been run in this folder")).to_be_visible()
     page.get_by_label("Recipe", exact=True).select_option("two-digits")
@@ -88,6 +91,7 @@ def test_a_recipe_can_be_cancelled_and_goes_on(studio_url: UrlOf, page: Page, tm
     expect(page.get_by_text("Cancelled.")).to_be_visible()
     row = page.get_by_role("row").filter(has_text="runs/two-digits-smoke")
     expect(row).to_contain_text("stopped")
+    held_jobs.let_go_to(ALL)
     page.get_by_label("Recipe", exact=True).select_option("two-digits")
     page.get_by_role("button", name="Run it").click()
     expect(page.get_by_text("Done:")).to_be_visible(timeout=LONG)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 import subprocess
@@ -21,6 +22,15 @@ from dovetail.commands import studio as command
 from dovetail.studio import serve
 from dovetail.studio.serve import listen
 
+HELD = """
+import sys, time
+from dovetail.cli import main
+from dovetail.studio.jobs import KINDS
+KINDS["demo"] = "held_job"
+main()
+"""
+"""``dovetail``, whose demonstration waits rather than trains: it must not have ended when the studio does."""
+
 
 def children(process: int) -> list[int]:
     """Return the processes that any thread of a process has started."""
@@ -31,8 +41,15 @@ def children(process: int) -> list[int]:
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_one_line_and_a_clean_end(tmp_path: Path, number: signal.Signals) -> None:
-    command = [sys.executable, "-m", "dovetail", "studio", str(tmp_path), "--port", "0", "--no-browser"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
+    (tmp_path / "held_job.py").write_text("import time\ndef run(settings, tell):\n    time.sleep(3600)\n")
+    command = [sys.executable, "-c", HELD, "studio", str(tmp_path), "--port", "0", "--no-browser"]
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])]),
+    }
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+    ) as server:
         assert server.stdout is not None
         assert server.stderr is not None
         line = server.stdout.readline()
@@ -41,21 +58,21 @@ def test_one_line_and_a_clean_end(tmp_path: Path, number: signal.Signals) -> Non
         assert str(tmp_path) in line
         opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
         opener.addheaders = [("Sec-Fetch-Site", "none")]  # as browsers do for an address that was typed
-        with opener.open(found[0], timeout=20) as answer:
+        with opener.open(found[0], timeout=120) as answer:
             assert answer.url == found[1]
             assert b"Dovetail studio" in answer.read()
         with pytest.raises(urllib.error.HTTPError, match="403"):
-            urllib.request.urlopen(found[1], timeout=20)
+            urllib.request.urlopen(found[1], timeout=120)
         job = urllib.request.Request(
             f"{found[1]}api/bench/demo", method="POST",
             headers={"Authorization": f"Bearer {found[2]}", "Content-Type": "application/json"},
         )  # fmt: skip
-        with urllib.request.urlopen(job, timeout=20) as answer:
+        with urllib.request.urlopen(job, timeout=120) as answer:
             assert json.load(answer)["state"] == "running"
         started = children(server.pid)
         assert len(started) == 1
         server.send_signal(number)
-        rest = server.communicate(timeout=20)
+        rest = server.communicate(timeout=120)
     assert server.returncode == 0
     assert rest == ("", "")
     assert not Path(f"/proc/{started[0]}").exists()  # the job has ended before the server
@@ -129,9 +146,9 @@ def test_the_private_file_goes_however_the_studio_ends(tmp_path: Path, number: s
         address = re.search(r"http://127[^\"]*", page.read_text())
         assert address
         with pytest.raises(urllib.error.HTTPError, match="403"):  # it is there, and answers
-            urllib.request.urlopen(address[0].partition("?")[0], timeout=20)
+            urllib.request.urlopen(address[0].partition("?")[0], timeout=120)
         server.send_signal(number)
-        server.wait(20)
+        server.wait(120)
     assert not page.parent.exists()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -93,8 +94,13 @@ def test_keyboard_alone_is_enough(shell: Page) -> None:
     shell.keyboard.press("Enter")
     expect(shell).to_have_title("Audit · Dovetail studio")
     expect(shell.locator("main")).to_be_focused()
-    shell.keyboard.type("gn")
-    expect(shell).to_have_title("Networks · Dovetail studio")
+    networks = re.compile("^Networks · Dovetail studio")
+    for _ in range(20):  # a busy machine may take longer between two keys than a person who means both
+        shell.keyboard.type("gn")
+        with suppress(AssertionError):
+            expect(shell).to_have_title(networks, timeout=3_000)
+            break
+    expect(shell).to_have_title(networks)
 
 
 def test_focus_can_be_seen(shell: Page) -> None:
@@ -256,10 +262,13 @@ def test_a_job_is_not_given_up_when_one_answer_is_lost(shell: Page) -> None:
         """async (job) => {
           const { jobPanel } = await import("/static/js/job.js");
           const answer = (status, body) => async () => new Response(JSON.stringify(body), { status });
-          globalThis.answers = [() => Promise.reject(new TypeError("lost")), answer(502, {}), answer(200, job)];
+          const failures = [() => Promise.reject(new TypeError("lost")), answer(502, {})];
           globalThis.states = [];
-          globalThis.fetch = () => (answers.shift() ?? globalThis.last)();
-          globalThis.last = answer(200, job);
+          let asked = 0;
+          let last = () => failures[asked++ % 2]();
+          globalThis.fetch = () => last();
+          globalThis.isAskedAgain = () => asked >= 2;
+          globalThis.comeBack = () => { last = answer(200, job); };
           globalThis.goAway = () => { last = answer(404, { error: "there is no job 'j'" }); };
           document.querySelector("main").append(jobPanel(job, { onChange: (now) => states.push(now.state) }));
         }""",
@@ -269,7 +278,9 @@ def test_a_job_is_not_given_up_when_one_answer_is_lost(shell: Page) -> None:
     expect(
         panel.get_by_text("does not answer. Is it still running in its terminal? Asking again…")
     ).to_be_visible()
+    shell.wait_for_function("() => isAskedAgain()")
     expect(panel.get_by_role("button", name="Cancel")).to_be_visible()
+    shell.evaluate("() => comeBack()")
     shell.wait_for_function("() => states.length > 1")
     expect(panel.get_by_text("Asking again…")).to_have_count(0)
     assert set(shell.evaluate("() => states")) == {"running"}

@@ -150,8 +150,8 @@ def ended(strange_studio: TestClient, start: Callable[[], str]) -> dict[str, Any
     def idle() -> bool:
         return all(job["state"] != "running" for job in strange_studio.get("/api/jobs").json())
 
-    wait_for(idle, seconds=60)
+    wait_for(idle, seconds=120)
     job = start()
-    wait_for(idle, seconds=60)
+    wait_for(idle, seconds=120)
     found: dict[str, Any] = strange_studio.get(f"/api/jobs/{job}").json()
     return found

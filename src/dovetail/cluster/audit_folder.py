@@ -76,7 +76,9 @@ def write_audit(
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise DovetailError(f"cannot make the folder {str(folder)!r}: {error.strerror}") from error
+        raise DovetailError(
+            f"cannot make the folder {str(folder)!r}: {error.strerror}; choose another"
+        ) from error
     pictures: dict[str, Callable[[], Axes] | None] = {
         "null.png": found.plot_null if len(found.null) else None,
         "clusters.png": found.plot_composition,

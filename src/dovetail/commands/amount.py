@@ -60,10 +60,8 @@ def check_amount(seconds: float, what: str, *, yes: bool) -> None:
         raise SpecError(f"{what} take {duration(seconds)} or more; ask for less, or say --yes")
 
 
-def check_training(
-    data: Dataset, settings: TrainingSettings, networks: int, *, device: str | None, yes: bool
-) -> None:
-    """Refuse trainings of specialists that would take more than four hours.
+def check_training(data: Dataset, settings: TrainingSettings, networks: int, *, device: str | None) -> None:
+    """Refuse trainings of specialists that would take more than four hours; for who has not said --yes.
 
     Parameters
     ----------
@@ -75,8 +73,6 @@ def check_training(
         How many are trained.
     device : str, optional
         Where.
-    yes : bool
-        Whether it is meant.
     """
     import torch
 
@@ -88,7 +84,7 @@ def check_training(
     epochs = settings.rounds * round_epochs + settings.epochs
     batch_size = min(settings.batch_size, len(data.train))
     steps = epochs * -(-len(data.train) // batch_size)
-    if yes or steps * networks <= _USUAL:
+    if steps * networks <= _USUAL:
         return
     seconds = steps * _STEP
     if not NAME.fullmatch(settings.net):  # one of your own is built when it is trained
@@ -96,7 +92,7 @@ def check_training(
         amount = Workload(settings.net, data.input_shape, data.outputs, networks, steps, batch_size)
         seconds = max(seconds, workload_seconds(amount, "cuda" if on_gpu else "cpu"))
     check_amount(
-        seconds, f"{networks:,} networks with {epochs:,} epochs of {len(data.train):,} samples", yes=yes
+        seconds, f"{networks:,} networks with {epochs:,} epochs of {len(data.train):,} samples", yes=False
     )
 
 

@@ -16,6 +16,8 @@ from .trunk import on_trunk
 if TYPE_CHECKING:
     from ..data import Dataset
     from ..specialists import Composite, Part, Specialist, Team
+    from ..specialists.class_sets import ClassSet
+    from ..specialists.settings import TrainingSettings
     from ..trunks import Trunk
 
 _ROUNDING = 1e-3
@@ -64,6 +66,17 @@ class Others(NamedTuple):
         from ..specialists import data_beside
 
         return data_beside(self.parts[0], text)
+
+    def amount(
+        self, data: Dataset, settings: TrainingSettings, rewarded: list[ClassSet] | None
+    ) -> tuple[Dataset, TrainingSettings, int]:
+        """Return what new specialists learn, draws from cards among it, how, and how many there are for each seed."""
+        from ..specialists.growth import train_beside
+
+        usual = type(settings).model_fields["net"].default
+        net = None if settings.net == usual else settings.net
+        grown = train_beside(data, self.parts, net, rewarded, seed=0)
+        return grown.data, settings.model_copy(update={"net": str(grown.net)}), len(grown.rewarded)
 
     def introduce(self, team: Team, data: Dataset, *, device: str | None, quiet: bool) -> list[Path]:
         """Introduce them to new specialists, and write them; composites are put together as they were.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -9,6 +10,7 @@ import typer
 
 from .options import DataName, Device, Json
 from .output import print_json, say
+from .stopping import safe_when_stopped
 
 
 def features(
@@ -39,16 +41,18 @@ def features(
 
     from ..data import open_data
     from ..trunks import trunk as trunk_of
+    from ..trunks.compute import samples_kept
     from .own_data import say_what_was_read
 
     network = trunk_of(trunk)
     dataset = open_data(data, texts="raw" if network.takes_texts else "words")
     if not as_json:
         say_what_was_read(dataset, data)
-    made = network.features(
-        dataset, folder=output, batch_size=batch_size, device=device, progress=not as_json,
-        dtype=torch.bfloat16 if bf16 else torch.float32,
-    )  # fmt: skip
+    with safe_when_stopped("samples", output, partial(samples_kept, output)):
+        made = network.features(
+            dataset, folder=output, batch_size=batch_size, device=device, progress=not as_json,
+            dtype=torch.bfloat16 if bf16 else torch.float32,
+        )  # fmt: skip
     if as_json:
         print_json(
             {

@@ -6,11 +6,13 @@ without being asked.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import FileFormatError
+from ..errors import FileFormatError, explained
+from ..io.lock import take_lock
 from ..io.plain import open_plain
 from ..io.write import check_place, in_the_way
 
@@ -46,6 +48,26 @@ def _in_folder(folder: Path) -> list[Path]:
             f"the folder {folder} holds no {ENDING} files; dovetail train DATA -o {folder} puts specialists into it"
         )
     return found
+
+
+@contextmanager
+def working_in(folder: Path | None) -> Iterator[None]:
+    """Make a folder and keep others from working in it; None for no folder.
+
+    Raises
+    ------
+    DovetailError
+        When another process is working there.
+    """
+    from ..specialists.files import make_folder
+
+    if folder is None:
+        yield
+        return
+    with explained(f"cannot write into the folder {folder}", "choose another"):
+        lock = take_lock(make_folder(folder))
+    with lock:
+        yield
 
 
 def check_free(path: Path, *, force: bool) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..sculpting.settings import SculptSettings
-from .files import ENDING
+from .files import ENDING, working_in
 from .options import Device, Explain, FirstSeed, Json, Seeds, Yes, seed_range, with_settings
 from .output import print_json, print_table, say, table_of
 from .stopping import safe_when_stopped
@@ -78,7 +78,7 @@ def sculpt(
     from ..sculpting import Sculptures
     from .amount import check_sculpting
     from .own_data import say_what_was_read
-    from .sculpt_folder import working_in, write_consensus
+    from .sculpt_folder import write_consensus
 
     numbers = seed_range(seed, seeds)
     if options["hidden"] is not None and network is not None:

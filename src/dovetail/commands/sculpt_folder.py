@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import DovetailError, FileFormatError, ShapeError, SpecError, explained
-from ..io.lock import take_lock
 from ..io.plain import read_text
 from ..io.write import write_whole
 from .files import ENDING
@@ -85,26 +84,6 @@ def _save_axes(ax: Axes, path: Path) -> Path:
 def sculpture_file(folder: Path, seed: int) -> Path:
     """Return where the network of a seed is kept."""
     return folder / f"seed{seed}.safetensors"
-
-
-@contextmanager
-def working_in(folder: Path | None) -> Iterator[None]:
-    """Make a folder and keep others from sculpting into it; None for no folder.
-
-    Raises
-    ------
-    DovetailError
-        When another process is working there.
-    """
-    from ..specialists.files import make_folder
-
-    if folder is None:
-        yield
-        return
-    with explained(f"cannot write into the folder {folder}", "choose another"):
-        lock = take_lock(make_folder(folder))
-    with lock:
-        yield
 
 
 def check_settings(folder: Path, settings: dict[str, object], *, force: bool) -> bool:

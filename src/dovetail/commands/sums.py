@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..errors import FileFormatError
 from ..specialists.closed_form.settings import SumsSettings
 from .files import check_free
 from .options import DataName, Device, Json, TrunkName, with_settings
 from .output import print_json, print_table, say, table_of
+from .stopping import safe_when_stopped
+
+if TYPE_CHECKING:
+    from ..specialists import Sums
 
 
 @with_settings(SumsSettings, before="device")
@@ -36,7 +41,8 @@ def sums(
     """Make a part for each class of DATA that is only sums over its own samples; together they are ridge regression.
 
     Nothing is trained, and no part knows anything of other classes. dovetail compose adds parts, and leaves classes out
-    as if they had never been there; with --certificate it proves that. Features of a trunk are not scaled.
+    as if they had never been there; with --certificate it proves that. Features of a trunk are not scaled. Parts that
+    the folder has already, of just these sums, stay as they are.
 
     Example:
 
@@ -48,18 +54,22 @@ def sums(
 
     from ..specialists import sums as make
     from ..specialists.class_sets import sets_of_texts
-    from ..specialists.files import make_folder
+    from ..specialists.files import file_name, make_folder
     from .trunk import open_through, open_trunk
 
     dataset = open_through(open_trunk(trunk), data, device=device, quiet=as_json, scale=False)
     sets = None if rewarded is None else sets_of_texts(rewarded, dataset.classes)
-    parts = make(dataset, sets, **options)
-    folder = make_folder(output)
-    paths = [folder / _file_name(dataset.name, part.rewarded, options["seed"]) for part in parts]
-    for path in paths:
-        check_free(path, force=force)
-    for part, path in zip(parts, paths, strict=True):
-        part.save(path)
+    with safe_when_stopped("parts", output, lambda: len([*output.glob(_file_name("*"))])):
+        parts = make(dataset, sets, **options)
+        folder = make_folder(output)
+        paths = [
+            folder / _file_name(file_name(dataset.name, part.rewarded, options["seed"])) for part in parts
+        ]
+        missing = [(part, path) for part, path in zip(parts, paths, strict=True) if not _is_in(path, part)]
+        for _, path in missing:
+            check_free(path, force=force)
+        for part, path in missing:
+            part.save(path)
     rows = [
         {
             "file": path.name,
@@ -76,8 +86,16 @@ def sums(
     say(f"Each is of {parts[0].blueprint.basis}. Add them: dovetail compose {output}")
 
 
-def _file_name(data: str, rewarded: tuple[int, ...], seed: int) -> str:
-    """Return what the file of a part is called."""
-    from ..specialists.files import file_name
+def _file_name(of_specialist: str) -> str:
+    """Return what the file of a part is called, by what that of a specialist would be."""
+    return f"sums-{of_specialist}"
 
-    return f"sums-{file_name(data, rewarded, seed)}"
+
+def _is_in(path: Path, part: Sums) -> bool:
+    """Whether a file is there and holds just this part."""
+    from ..specialists.files import open_part
+
+    try:
+        return path.is_file() and open_part(path) == part
+    except FileFormatError:
+        return False

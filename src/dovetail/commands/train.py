@@ -9,7 +9,7 @@ import typer
 
 from ..errors import SpecError
 from ..specialists.settings import TrainingSettings
-from .files import ENDING
+from .files import ENDING, working_in
 from .options import DataName, Device, FirstSeed, Json, Seeds, TrunkName, Yes, seed_range, with_settings
 from .output import print_json, print_table, say, table_of
 from .stopping import safe_when_stopped
@@ -81,16 +81,22 @@ def train(
     sets = None if rewarded is None else sets_of_texts(rewarded, dataset.classes)
     own = {name: _function(options.pop(name), name) for name in ("loss", "augment")}
     settings = TrainingSettings(**options | {"patience": options["patience"] or None})
-    if others is None:
-        count = len(numbers) * len(class_sets(sets, dataset.classes))
-        check_training(dataset, settings, count, device=device, yes=yes)
+    if not yes:
+        taught, how, each = (
+            (dataset, settings, len(class_sets(sets, dataset.classes)))
+            if others is None
+            else others.amount(dataset, settings, sets)
+        )
+        check_training(taught, how, len(numbers) * each, device=device)
     given = {name: value for name, value in settings if name not in own and name != "sample_weights"}
-    with safe_when_stopped("specialists", output, lambda: len([*output.glob(f"*{ENDING}")])):
+    kept = safe_when_stopped("specialists", output, lambda: len([*output.glob(f"*{ENDING}")]))
+    # Without --force, files that another has put there meanwhile are not replaced, and nobody has to wait.
+    with working_in(output if force else None), kept:
         team = train_specialists(
             dataset, rewarded=sets, seeds=numbers, device=device, folder=output, replace=force,
             progress=not as_json, beside=others and others.parts, **given, **own,
         )  # fmt: skip
-    written = [] if others is None else others.introduce(team, dataset, device=device, quiet=as_json)
+        written = [] if others is None else others.introduce(team, dataset, device=device, quiet=as_json)
     introduced = [] if others is None else others.files
     table = team.to_frame(dataset.test if others is None else over_list(dataset, team[0].classes).test)
     table.insert(0, "file", [file_name(dataset.name, part.rewarded, part.seed) for part in team])

@@ -6,6 +6,7 @@ import hashlib
 import os
 import secrets
 import shutil
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -71,11 +72,12 @@ class Source:
 
 def find(name: str, source: Source, root: str | Path | None = None) -> Path | None:
     """Return the folder with all files of a data set, or None: the user's first, then the cache."""
-    try:
+    own = cache = None
+    with suppress(DataError):  # a data folder that is not there holds nothing; loading from it says so
         own = _own_folder(name, root)
-    except DataError:  # a data folder that is not there holds nothing; loading from it says so
-        own = None
-    return (own and source.complete_in(own)) or source.complete_in(cache_folder(name))
+    with suppress(DataError):  # nor does a cache for which there is no place
+        cache = cache_folder(name)
+    return (own and source.complete_in(own)) or (cache and source.complete_in(cache))
 
 
 def open_source(name: str, source: Source, root: str | Path | None = None) -> Path:
@@ -202,9 +204,28 @@ def _own_folder(name: str, root: str | Path | None) -> Path | None:
 
 
 def cache_folder(name: str) -> Path:
-    """Return the folder in the cache under a name: ``$DOVETAIL_CACHE``, or what the system has for caches."""
-    given = os.environ.get("DOVETAIL_CACHE") or _pooch().os_cache("dovetail")
+    """Return the folder in the cache under a name: ``$DOVETAIL_CACHE``, or what the system has for caches.
+
+    Raises
+    ------
+    DataError
+        When there is neither.
+    """
+    given = os.environ.get("DOVETAIL_CACHE") or _system_cache()
     return expand_user(given) / name
+
+
+def _system_cache() -> Path:
+    """Return the folder of ours among the caches of the user, who need not have a home."""
+    place = None
+    with suppress(RuntimeError):  # newer versions of what pooch asks say so, older ones return "~/.cache"
+        place = Path(_pooch().os_cache("dovetail"))
+    if place is None or not place.is_absolute():
+        raise DataError(
+            "there is no folder for the cache, because you have no home folder ($HOME is not set); set $DOVETAIL_CACHE "
+            "to a folder that you can write to, and $DOVETAIL_DATA to one with the data that you have"
+        )
+    return place
 
 
 def expand_user(folder: str | Path) -> Path:

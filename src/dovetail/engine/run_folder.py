@@ -74,7 +74,7 @@ class RunFolder:
         self._scale: Scale = scale
         self._results = path / results_file.NAME
         check_folder_is(path, recipe, scale)
-        with explained(f"cannot make the folder {path}"):
+        with explained(f"cannot make the folder {path}", "choose another, with -o"):
             path.mkdir(parents=True, exist_ok=True)
         with explained(f"cannot write into the folder {path}", "choose another"):
             self._lock = take_lock(path)

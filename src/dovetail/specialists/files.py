@@ -286,7 +286,9 @@ def make_folder(path: str | Path) -> Path:
     except FileExistsError as error:
         raise DovetailError(f"cannot make the folder {folder}: it is a file; choose another name") from error
     except OSError as error:
-        raise DovetailError(f"cannot make the folder {folder}: {error.strerror or error}") from error
+        raise DovetailError(
+            f"cannot make the folder {folder}: {error.strerror or error}; choose another"
+        ) from error
     if not os.access(folder, os.W_OK):  # better to know before hours of training than after
         raise DovetailError(f"cannot write into the folder {folder}; choose another")
     return folder

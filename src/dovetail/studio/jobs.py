@@ -44,6 +44,9 @@ _LONGEST_LINE = 16 * 2**20
 _PATIENCE = 2.0
 """Seconds that a job has to end by itself when it is cancelled."""
 
+_LAST_PATIENCE = 30.0
+"""Seconds to wait for the system to clear a job away that was killed; it needs some on a busy machine."""
+
 
 class JobSummary(BaseModel):
     """How a job stands, in short; times are seconds since 1970."""
@@ -100,7 +103,7 @@ class Job:
             self._signal(signal.SIGTERM)
             self._reader.join(_PATIENCE)
             self._signal(signal.SIGKILL)
-        self._reader.join(_PATIENCE)
+        self._reader.join(_LAST_PATIENCE)
 
     def _read(self, settings: Mapping[str, Any]) -> None:
         """Follow the process to its end."""

@@ -15,7 +15,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from io import TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 import numpy as np
 import torch
@@ -173,7 +173,7 @@ def _key(trunk: Trunk, data: Dataset, dtype: torch.dtype, scale: bool | None) ->
 @contextmanager
 def _held(place: Path) -> Iterator[Path]:
     """Yield the folder in which features are made, which no other process has meanwhile; it may have begun earlier."""
-    work = place.with_name(f".{place.name}.part")
+    work = _work_of(place)
     try:
         work.mkdir(parents=True, exist_ok=True)
         lock = _locked(place.with_name(f".{place.name}.lock"))
@@ -188,8 +188,14 @@ def _held(place: Path) -> Iterator[Path]:
     except OSError as error:
         raise DovetailError(
             f"cannot keep features in {place} ({error.strerror or error}); what is done stays there, and the same "
-            "call goes on with it; or choose another folder, or set $DOVETAIL_CACHE to one with more room"
+            "call goes on with it; or choose another folder, or set $DOVETAIL_CACHE to one that you can write to, with "
+            "room and locks"
         ) from error
+
+
+def _work_of(place: Path) -> Path:
+    """Return the folder beside another in which its features are made."""
+    return place.with_name(f".{place.name}.part")
 
 
 def _locked(path: Path) -> TextIOWrapper:
@@ -307,16 +313,39 @@ def _gives(trunk: Trunk, x: Tensor, path: Path, device: torch.device, dtype: tor
     return bool((difference <= _ROUNDING[dtype] * length + 1e-6).all())
 
 
+def samples_kept(folder: str | Path) -> int:
+    """Return of how many samples there are features in a folder, or beside it where they are being made."""
+    place = expand_user(folder).absolute()
+    kept = 0
+    for file in (*place.glob("*.x.npy"), *_work_of(place).glob("*.x.npy")):
+        with suppress(OSError, ValueError), file.open("rb") as opened:
+            kept += _rows_in(opened)[1]
+    return kept
+
+
+def _rows_in(file: BinaryIO) -> tuple[tuple[int, ...], int]:
+    """Read the header of a file of features; return the shape that it shall have, and how many whole rows it has.
+
+    Raises
+    ------
+    ValueError
+        When it was not begun here.
+    """
+    if np.lib.format.read_magic(file) != (1, 0):
+        raise ValueError("not begun here")
+    shape, _, dtype = np.lib.format.read_array_header_1_0(file)
+    row = math.prod(shape[1:]) * 4
+    if not shape or dtype != np.float32 or not row:
+        raise ValueError("it holds something else")
+    return shape, (os.fstat(file.fileno()).st_size - file.tell()) // row
+
+
 def _first_rows(path: Path, count: int) -> Tensor:
     """Return the first rows of a file of features, which need not be whole; none where it is none."""
     try:
         with path.open("rb") as file:
-            np.lib.format.read_magic(file)
-            shape, _, dtype = np.lib.format.read_array_header_1_0(file)
-            row = math.prod(shape[1:])
-            if dtype != np.float32 or not row:
-                return torch.empty(0)
-            rows = min(count, (path.stat().st_size - file.tell()) // (4 * row))
+            shape, held = _rows_in(file)
+            rows, row = min(count, held), math.prod(shape[1:])
             return torch.from_numpy(np.fromfile(file, np.float32, rows * row).reshape(rows, *shape[1:]))
     except (OSError, ValueError):
         return torch.empty(0)
@@ -326,15 +355,11 @@ def _written(path: Path, rows: int) -> tuple[tuple[int, ...], int]:
     """Return the shape of a sample's features in a file that was begun, and how many whole rows it is cut to."""
     try:
         with path.open("rb+") as file:
-            if np.lib.format.read_magic(file) != (1, 0):
-                raise ValueError("not begun here")
-            shape, _, dtype = np.lib.format.read_array_header_1_0(file)
-            if not shape or shape[0] != rows or dtype != np.float32:
+            shape, held = _rows_in(file)
+            if shape[0] != rows:
                 raise ValueError("begun for other samples")
-            start = file.tell()
-            row = math.prod(shape[1:]) * 4
-            done = min(rows, (path.stat().st_size - start) // row)
-            file.truncate(start + done * row)
+            done = min(rows, held)
+            file.truncate(file.tell() + done * math.prod(shape[1:]) * 4)
             return tuple(shape[1:]), done
     except FileNotFoundError:
         return (), 0

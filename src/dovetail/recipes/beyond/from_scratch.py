@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from ...data.sources import cache_folder
-from ...errors import TrainingWarning
+from ...errors import TrainingWarning, explained
 from ...nets import NetSpec
 from ...specialists import Specialist, train_specialists
 from ...specialists.composite import compose_quietly
@@ -38,6 +38,10 @@ def run(settings: Settings, device: torch.device) -> Row:
     """
     data = load_named(settings["data"])
     kept = cache_folder("from-scratch") / Unit("beyond/from-scratch", settings).key
+    with explained(
+        f"cannot keep networks in {kept}", "set $DOVETAIL_CACHE to a folder that you can write to"
+    ):
+        kept.mkdir(parents=True, exist_ok=True)
 
     def trained(rewarded: Sequence[Sequence[int]], seed: int) -> Sequence[Specialist]:
         with warnings.catch_warnings():
