@@ -17,14 +17,14 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.func import functional_call, grad, vmap
-from torch.fx.experimental.proxy_tensor import make_fx
 
 from dovetail.nets import net_builder
 from dovetail.population import Population
 from dovetail.population.ops import conv_pool
 from dovetail.population.ops.conv_pool import conv_pool2d
 from dovetail.population.ops.rules import MemberOperations
-from dovetail.population.trace import _record, traced
+from dovetail.population.recording import record
+from dovetail.population.trace import traced
 
 from .helpers import DEVICES, images
 
@@ -223,7 +223,7 @@ def members_step(network: nn.Module, device: str) -> tuple[Callable[..., list[Te
 
 def targets_of(network: nn.Module, shape: tuple[int, ...] = (3, 2, 1, 9, 8)) -> set[object]:
     step, params = members_step(network, "cpu")
-    return {node.target for node in _record(step, (params, torch.randn(shape))).graph.nodes}
+    return {node.target for node in record(step, (params, torch.randn(shape))).graph.nodes}
 
 
 @each_device
@@ -231,7 +231,7 @@ def test_a_trace_has_the_two_operations_only_and_gives_the_same(device: str, own
     network = nn.Sequential(nn.Conv2d(1, 4, 3, padding=1), nn.MaxPool2d(2), nn.ReLU())
     step, params = members_step(network, device)
     x = torch.randn(3, 2, 1, 9, 8, device=device)
-    targets = {node.target for node in _record(step, (params, x)).graph.nodes}
+    targets = {node.target for node in record(step, (params, x)).graph.nodes}
     assert targets >= OWN
     assert not targets & (PLAIN - {torch.ops.aten.cat.default})  # the bias is put beside its kernel
     assert torch.ops.aten.bmm.default not in targets
@@ -312,7 +312,7 @@ def test_when_the_kernels_are_used(
 
     with FakeTensorMode():  # CUDA without a device
         x, weight = (torch.empty(2, 4, 1, side, side, dtype=dtype, device="cuda") for side in (28, size))
-        recorded = make_fx(vmap(pool))(x, weight)
+        recorded = record(vmap(pool), (x, weight))
     assert (torch.ops.dovetail.conv_pool.default in {node.target for node in recorded.graph.nodes}) == own
 
 

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 import dovetail as dt
-from dovetail.population import Population, StepContext, recompute_batch_norm, trace
+from dovetail.population import Population, StepContext, recompute_batch_norm
 from dovetail.population.forward import Forward, Mode
 
 from .helpers import dropout_mlp, images
@@ -133,10 +133,3 @@ class Noisy(nn.Module):
 
 def net_with_dropout_and_noise() -> nn.Module:
     return nn.Sequential(nn.Flatten(), Noisy(), nn.Dropout(0.3), nn.Linear(64, 5))
-
-
-def test_a_recording_keeps_no_stand_ins() -> None:
-    """They would be freed by whichever thread drops the recording, while others record."""
-    recording = trace._record(lambda x: (x @ x).sum(1), (torch.ones(3, 3),))
-    assert all(not node.meta for node in recording.graph.nodes)
-    assert torch.equal(recording(torch.ones(3, 3)), torch.full((3,), 9.0))

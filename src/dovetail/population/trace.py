@@ -12,21 +12,20 @@ cost that shows: they are small, and larger products are as they are.
 from __future__ import annotations
 
 import gc
-import logging
 import threading
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
-from torch.fx import Graph, GraphModule, Node
-from torch.fx.experimental.proxy_tensor import make_fx
+from torch.utils._pytree import tree_leaves
 
 from ..errors import DovetailError, TrainingError, memory_is_full
 from .kernels import on_device
+from .recording import record
 
 OWN_NOISE = (
     "the network draws random numbers of its own, which would depend on who trains beside it; use dropout "
@@ -42,48 +41,26 @@ While torch records, it changes how all modules are called, for all threads.
 _CAPTURING = threading.Lock()
 """Held while a step is captured: one at a time, as Python's collector is off meanwhile for all threads."""
 
-_SMALL_PRODUCT = 2**21
-"""Multiplications of a product that is done twice for one member, where threads would split it."""
-
 
 def traced(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return the function as a recorded list of operations, one recording per set of input shapes."""
     recordings: dict[Any, Callable[..., Any]] = {}
 
     def run(*tensors: Any) -> Any:
-        flat, _ = torch.utils._pytree.tree_flatten(tensors)
+        flat = tree_leaves(tensors)
         shapes = tuple(t.shape if isinstance(t, Tensor) else t for t in flat)
+        given = [t for t in flat if isinstance(t, Tensor)]
         with ONE_AT_A_TIME:
-            first = shapes not in recordings
-            if first:
-                recordings[shapes] = _record(function, tensors)
-            # What cannot be replayed shows the first time.
-            with torch.no_grad(), clear_errors() if first else nullcontext():
-                return recordings[shapes](*tensors)
+            recording = recordings.get(shapes)
+            if recording is not None:
+                with torch.no_grad():
+                    return recording(*given)
+            with clear_errors():
+                recording = recordings[shapes] = record(function, tensors)
+                with torch.no_grad():  # what cannot be replayed shows the first time
+                    return recording(*given)
 
     return run
-
-
-def _record(function: Callable[..., Any], tensors: tuple[Any, ...]) -> GraphModule:
-    """Record on stand-ins without data: nothing is computed, and no input is changed."""
-    with _quiet("torch._subclasses.fake_tensor"), clear_errors():
-        recording = make_fx(lambda *args: function(*args), tracing_mode="fake", _allow_non_fake_inputs=True)(
-            *tensors
-        )
-        _tidy(recording)
-    return recording
-
-
-@contextmanager
-def _quiet(name: str) -> Iterator[None]:
-    """Keep a logger silent: it logs a traceback for what is reported as an error anyway."""
-    logger = logging.getLogger(name)
-    level = logger.level
-    logger.setLevel(logging.CRITICAL)
-    try:
-        yield
-    finally:
-        logger.setLevel(level)
 
 
 @contextmanager
@@ -114,61 +91,6 @@ def _from_torch(error: Exception) -> bool:
         return True
     frames = traceback.extract_tb(error.__traceback__)
     return bool(frames) and Path(torch.__file__).parent in Path(frames[-1].filename).parents
-
-
-def _tidy(recording: GraphModule) -> None:
-    """Drop what is not used, scatter into fresh zeros in place, and view tensors whatever their strides are."""
-    recording.graph.eliminate_dead_code()
-    aten = torch.ops.aten
-    in_place = {aten.scatter_add.default: aten.scatter_add_.default, aten.scatter.src: aten.scatter_.src}
-    for node in list(recording.graph.nodes):
-        if node.target in in_place and _is_fresh(node.args[0]):
-            node.target = in_place[node.target]
-        elif node.target is aten.view.default:
-            # Stand-ins may have other strides than what convolutions of one channel really give.
-            node.target = aten.reshape.default
-        elif _depends_on_company(node):
-            _do_beside_a_copy(recording.graph, node)
-    for node in recording.graph.nodes:
-        node.meta.clear()  # stand-ins, which another thread would free later, while it or a third one records
-    recording.recompile()
-
-
-def _depends_on_company(node: Node) -> bool:
-    """Whether an operation for one member on the CPU may round otherwise than for one of several."""
-    aten = torch.ops.aten
-    if node.target not in (aten.sum.dim_IntList, aten.mean.dim, aten.bmm.default):
-        return False
-    first = node.args[0].meta["val"] if isinstance(node.args[0], Node) else None
-    if first is None or first.is_cuda or first.dim() < 2 or len(first) != 1:
-        return False
-    if node.target is aten.bmm.default:
-        columns = node.args[1].meta["val"].shape[2]  # type: ignore[union-attr]
-        return torch.get_num_threads() > 1 and first.numel() * columns <= _SMALL_PRODUCT
-    return all(dim % first.dim() != 0 for dim in node.args[1])  # type: ignore[union-attr]
-
-
-def _do_beside_a_copy(graph: Graph, node: Node) -> None:
-    """Do an operation for the first member of a stack of two that are the same."""
-    aten = torch.ops.aten
-    with graph.inserting_before(node):
-        inputs = [given for given in node.args if isinstance(given, Node)]
-        doubled = {given: graph.call_function(aten.cat.default, ([given, given],)) for given in inputs}
-    with graph.inserting_after(node):
-        first = graph.call_function(aten.slice.Tensor, (node, 0, 0, 1))
-    node.replace_all_uses_with(first, delete_user_cb=lambda user: user is not first)
-    node.args = tuple(doubled[given] if isinstance(given, Node) else given for given in node.args)
-    first.meta = dict(node.meta)
-
-
-def _is_fresh(node: Node) -> bool:
-    """Whether a node is zeros, or a view of zeros, that nothing else uses."""
-    aten = torch.ops.aten
-    while len(node.users) == 1 and node.target in (aten.view.default, aten.reshape.default):
-        source = node.args[0]
-        assert isinstance(source, Node)
-        node = source
-    return len(node.users) == 1 and node.target in (aten.new_zeros.default, aten.zeros.default)
 
 
 class Captured:

@@ -217,15 +217,14 @@ def evaluate_all(
     )
 
 
-def check_class_ids(part: Part, split: Split) -> None:
-    """Refuse a split whose targets are no ids of a part's classes."""
+def check_class_ids(part: Part, split: Split, classes: Sequence[str] | None = None) -> None:
+    """Refuse a split whose targets are no ids of a part's classes, or of those that are given."""
+    count = len(part.classes if classes is None else classes)
     if check_split(split, "given").y.is_floating_point() or split.y.dim() != 1:
         raise DataError("specialists are measured on class ids, one per sample; this split has other targets")
     low, high = (int(extreme) for extreme in split.y.aminmax())
-    if low < 0 or high >= len(part.classes):
-        raise DataError(
-            f"class ids {low} to {high} in the split, but {part!r} has {len(part.classes)} classes"
-        )
+    if low < 0 or high >= count:
+        raise DataError(f"class ids {low} to {high} in the split, but {part!r} has {count} classes")
 
 
 def outputs_of(parts: Sequence[Part], x: Tensor, *, device: torch.device | str | None = None) -> Tensor:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -8,13 +10,19 @@ from hypothesis import strategies as st
 from scipy.special import log_softmax
 
 import dovetail as dt
+from dovetail.data import Split
 from dovetail.errors import DataError, DovetailError, MisfitError
 from dovetail.specialists.closed_form.combined import weighed
+from dovetail.specialists.data_for import over_list
 
 from ..helpers import make_team
 from .helpers import CLASSES, data_of, split_of, team_of
 
 DATA = data_of()
+HARD = replace(
+    DATA,
+    val=Split(DATA.val.x + 3 * torch.randn(60, 6, generator=torch.Generator().manual_seed(0)), DATA.val.y),
+)
 
 
 def loss(logits: np.ndarray, ids: np.ndarray) -> float:
@@ -60,7 +68,7 @@ def test_what_cannot_answer_together_is_refused() -> None:
         dt.combine([sums], DATA.val)
     with pytest.raises(MisfitError, match="have different known classes"):
         dt.combine([*make_team(4, slots=True), sums], DATA.val)
-    with pytest.raises(MisfitError, match="have different class lists"):
+    with pytest.raises(MisfitError, match="have different known classes"):
         dt.combine([*make_team(5, slots=True), dt.compose(team_of(data_of(0, ("a", "b"))))], DATA.val)
     pair = dt.combine([*make_team(5, slots=True), sums], DATA.val)
     with pytest.raises(DovetailError, match="has no file of its own; save its parts"):
@@ -72,6 +80,48 @@ def test_what_cannot_answer_together_is_refused() -> None:
     others = split_of(10, 0)
     with pytest.raises(DataError, match="no samples of the classes that these parts know"):
         dt.combine(two.parts, others.where(others.y > 1))
+
+
+@settings(max_examples=8, deadline=None)
+@given(st.permutations(CLASSES), st.booleans(), st.booleans())
+def test_class_lists_in_another_order_are_joined_by_name(
+    order: list[str], wider: bool, in_pair: bool
+) -> None:
+    """The second list in another order, with a name more or not, alone or in a combination of its own."""
+    classes = (*order, *["fox"] * wider)
+    nets = dt.compose(make_team(5, slots=True))
+    first = dt.combine([nets, *team_of(DATA, features=6, seed=1)], HARD.val)
+    sums, other = (dt.compose(team_of(data)) for data in (DATA, over_list(DATA, classes)))
+    if in_pair:
+        sums, other = dt.combine([nets, sums], HARD), dt.combine([nets, other], HARD)
+    wanted, found = dt.combine([first, sums], HARD.val), dt.combine([first, other], HARD)
+    assert min(found.weights) > 0  # of samples as hard as these both have something to say
+    assert found.weights == pytest.approx(wanted.weights, rel=1e-3)
+    assert found.known == CLASSES
+    assert found.classes == (*CLASSES, *["fox"] * wider)
+    assert torch.allclose(found(DATA.test.x)[:, :5], wanted(DATA.test.x), rtol=1e-3, atol=1e-3)
+    ours, theirs = found.answers(DATA.test), wanted.answers(DATA.test)
+    assert np.allclose(ours.probabilities, theirs.probabilities, atol=1e-3)
+    assert found.evaluate(DATA.test).rewarded_accuracy == wanted.evaluate(DATA.test).rewarded_accuracy
+    # An id is of the joined list, a name is the same in all.
+    assert set(found.without("cat").known) == {*CLASSES} - {"cat"} == set(found.without(2).known)
+    assert np.allclose(
+        found.without("cat").predict_proba(DATA.test), wanted.without(2).predict_proba(DATA.test), atol=1e-3
+    )
+
+
+def test_ids_that_could_mean_classes_of_either_list_are_refused() -> None:
+    nets = dt.compose(make_team(5, slots=True))
+    other = dt.compose(team_of(over_list(DATA, CLASSES[::-1])))
+    with pytest.raises(MisfitError, match=r"different orders.*combine\(parts, data\)"):
+        dt.combine([nets, other], DATA.val)
+    # More names behind the same ones leave no doubt.
+    longer = dt.compose(team_of(over_list(DATA, (*CLASSES, "fox"))))
+    assert dt.combine([nets, longer], DATA.val).classes == (*CLASSES, "fox")
+    some = data_of(0, ("bee", "ant"))
+    assert dt.combine([nets, other], some).known == CLASSES  # samples of a few of the classes will do
+    with pytest.raises(DataError, match="no samples of the classes"):
+        dt.combine([nets, other], data_of(0, ("gnu", "hen")))
 
 
 def test_what_is_no_list_of_parts_is_refused() -> None:

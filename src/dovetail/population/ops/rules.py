@@ -11,10 +11,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 from torch._C._functorch import get_unwrapped
-from torch.fx.experimental.proxy_tensor import get_proxy_mode
 from torch.overrides import TorchFunctionMode
 
 from ..random import Noise
+from ..recording import is_recording
 from . import conv_pool
 from .autocast import autocast, is_autocast
 from .convolution import conv2d, is_thin, pair, plain_padding
@@ -96,7 +96,7 @@ def _conv2d_rule(
     x, weight, bias = autocast(x, weight, bias)
     result = conv2d(x, weight, bias, stride, padding, dilation, groups)
     # Only while a trace is recorded, which drops the convolution if all that is used is what it is pooled to.
-    if get_proxy_mode() is not None and is_thin(x, weight, padding, dilation, groups):
+    if is_recording() and is_thin(x, weight, padding, dilation, groups):
         alone_on_cuda = x.is_cuda and not is_mapped(x) and not is_mapped(weight)
         if pair(stride) == (1, 1) and not alone_on_cuda and not _needs_gradient(x):
             assert not isinstance(padding, str)

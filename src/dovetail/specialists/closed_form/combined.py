@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -19,10 +20,12 @@ from scipy.optimize import minimize
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
+from ...data.dataset import Dataset
 from ...data.split import Split
 from ...errors import DataError, DovetailError, MisfitError
 from ..blueprint import Interface, State
-from ..class_sets import ClassName
+from ..class_lists import Places, WiderOutputs
+from ..class_sets import ClassName, class_id
 from ..composite import Composite, add_parts
 from ..evaluate import check_class_ids, outputs_of
 from ..manifest import Said
@@ -36,6 +39,9 @@ _ROUNDS = 200
 
 class Combined(Part):
     """Parts that answer together; made by `combine`.
+
+    Its class list is that of the first part, and behind it names that only others have: outputs of all are moved to
+    their places in it, by name.
 
     Attributes
     ----------
@@ -71,8 +77,9 @@ class Combined(Part):
         threshold: Threshold | None = None,
     ) -> None:
         given = tuple(parts)
+        blueprint: Any = given[0].blueprint  # a dataclass, whatever the kind of part
         vars(self).update(
-            blueprint=given[0].blueprint,
+            blueprint=replace(blueprint, classes=_joined_list(given)),
             parts=given,
             weights=tuple(float(weight) for weight in weights),
             losses=tuple(losses),
@@ -110,10 +117,11 @@ class Combined(Part):
         ('0', '1', '2', '4', '5', '6', '7', '9')
         """
         left: list[Part] = []
+        names = [self.classes[class_id(one, self.classes)] for one in classes]  # ids differ from list to list
         for part in self.parts:
             if not isinstance(part, Composite | Sums | Combined):
                 raise MisfitError(f"{part!r} is a single specialist, of which nothing can be left out")
-            left.append(part.without(*classes))
+            left.append(part.without(*names))
         return type(self)(left, self.weights)
 
     @property
@@ -124,7 +132,8 @@ class Combined(Part):
     @property
     def rewarded(self) -> tuple[int, ...]:
         """Ids of the classes it recognises: those that all its parts do."""
-        return self.parts[0].rewarded
+        known = set(self.parts[0].known)
+        return tuple(number for number, name in enumerate(self.classes) if name in known)
 
     @property
     def digest(self) -> str:
@@ -142,7 +151,11 @@ class Combined(Part):
         raise DovetailError(_NO_FILE)
 
     def _network(self) -> nn.Module:
-        return CombinedNetwork([part.module() for part in self.parts], self.weights)
+        networks = []
+        for part in self.parts:
+            places, network = Places(part.classes, part.rewarded, self.classes), part.module()
+            networks.append(network if places.same else WiderOutputs(network, places))
+        return CombinedNetwork(networks, self.weights)
 
     def state_dict(self, *, layout: Literal["dense", "sparse"] = "dense") -> State:
         """Return the tensors of its network by name."""
@@ -185,21 +198,30 @@ class CombinedNetwork(nn.Module):
         return torch.stack(logits).sum(0)
 
 
-def combine(parts: Iterable[Part], split: Split, *, device: torch.device | str | None = None) -> Combined:
+def combine(
+    parts: Iterable[Part], data: Split | Dataset, *, device: torch.device | str | None = None
+) -> Combined:
     """Put parts of any kind together, sums and composites, by what they say on validation samples.
 
     What the logits of each count is what gives the smallest log loss there; each part alone at its best temperature is
-    among the choices, so on these samples all together are at least as good as the best of them.
+    among the choices, so on these samples all together are at least as good as the best of them. Class lists are joined
+    by name; all must recognise the same classes.
 
     Parameters
     ----------
     parts : iterable of Part
         Of both kinds, or several combinations and composites of the same classes and inputs. Specialists among them
         are added first, and so are sums: ``combine([*team, *sums], data.val)``.
-    split : Split
-        Validation samples with class ids; only those of classes that they know count.
+    data : Split or Dataset
+        Validation samples with class ids; only those of classes that they know count. A data set gives its validation
+        samples, and names what ids mean: needed where parts have their classes in different orders.
     device : str or torch.device, optional
         Where to compute; the first GPU if there is one.
+
+    Raises
+    ------
+    MisfitError
+        When they recognise different classes, are of different inputs, or nothing says what ids mean.
 
     Examples
     --------
@@ -211,17 +233,25 @@ def combine(parts: Iterable[Part], split: Split, *, device: torch.device | str |
     """
     given = _by_kind(_checked_kinds(parts))
     _check(given)
-    check_class_ids(given[0], split)
-    ids = list(given[0].rewarded)
-    place = torch.full((len(given[0].classes),), -1)
-    place[ids] = torch.arange(len(ids))
-    target = place[split.y.cpu()]
-    known = target >= 0
-    if not bool(known.any()):
+    if isinstance(data, Dataset):
+        split, names = data.val, data.classes
+    else:
+        split, names = data, _joined_list(given)
+        _check_order(given, names)
+    check_class_ids(given[0], split, names)
+    known = given[0].known
+    target = torch.tensor([known.index(name) if name in known else -1 for name in names])[split.y.cpu()]
+    counted = target >= 0
+    if not bool(counted.any()):
         raise DataError("the split has no samples of the classes that these parts know")
-    x = split.x[known.to(split.x.device)]
-    logits = outputs_of(given, x, device=device).cpu()[:, :, ids].double()
-    weights, losses = weighed(logits, target[known])
+    x = split.x[counted.to(split.x.device)]
+    logits = [
+        outputs_of([part], x, device=device)[0]
+        .cpu()[:, [part.classes.index(name) for name in known]]
+        .double()
+        for part in given
+    ]
+    weights, losses = weighed(torch.stack(logits), target[counted])
     return Combined(given, weights, losses)
 
 
@@ -288,22 +318,35 @@ def _by_kind(parts: list[Part]) -> list[Part]:
     return others + added + ([add_sums(sums)] if sums else [])
 
 
+def _joined_list(parts: Sequence[Part]) -> tuple[str, ...]:
+    """Return the class list of the first part, and behind it what only others have."""
+    return tuple(dict.fromkeys(name for part in parts for name in part.classes))
+
+
 def _check(parts: Sequence[Part]) -> None:
     if len(parts) < 2:
         raise MisfitError("combine takes parts of both kinds, specialists and sums, or several composites")
     first = parts[0]
     for other in parts[1:]:
-        mine, theirs = first.blueprint, other.blueprint
         for what, a, b in (
-            ("class lists", mine.classes, theirs.classes),
-            ("known classes", first.known, other.known),
-            ("input shapes", mine.input_shape, theirs.input_shape),
+            ("known classes", set(first.known), set(other.known)),
+            ("input shapes", first.blueprint.input_shape, other.blueprint.input_shape),
             ("preparations of raw samples", _digest(first), _digest(other)),
         ):
             if a != b:
                 raise MisfitError(
                     f"{first!r} and {other!r} have different {what}, so they cannot answer together"
                 )
+
+
+def _check_order(parts: Sequence[Part], names: tuple[str, ...]) -> None:
+    """Refuse lists that give an id different names, where nothing but the id is said of a sample."""
+    for part in parts:
+        if part.classes != names[: len(part.classes)]:
+            raise MisfitError(
+                f"{parts[0]!r} and {part!r} have their classes in different orders, so ids of a split could mean those "
+                "of either; give the data set, which names its classes: combine(parts, data)"
+            )
 
 
 def _digest(part: Part) -> str | None:
