@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dovetail.cluster.partition import spectrum as spectrum_file
 from dovetail.cluster.partition.spectrum import (
     Spectrum,
     bipartite_of,
@@ -105,3 +106,32 @@ def test_a_few_connected_nodes_among_many_are_cheap() -> None:
     np.testing.assert_allclose(
         spectrum.values, dense_spectrum(chain([layer[:40, :40]]).adjacency.toarray())[0][:3], atol=1e-10
     )
+
+
+@pytest.mark.parametrize("widths", [[20, 30, 25], [8, 40, 12, 33, 6]])
+def test_the_half_size_product_is_that_of_the_whole_matrix(widths: list[int]) -> None:
+    graph = chain(random_layers(widths, 0.5))
+    sides = bipartite_of(graph)
+    assert sides is not None
+    matrix = sides.matrix([block.weights for block in graph.blocks])
+    np.testing.assert_allclose(sides.gram(matrix), matrix.T @ matrix, atol=1e-12)
+
+
+def test_a_value_that_the_first_search_missed_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The search gives the largest eigenvalues but one; it comes up when these are moved away."""
+    graph = chain([np.random.default_rng(1).random((420, 400)) ** 8])
+    search = spectrum_file._lanczos
+    missed = []
+
+    def all_but_one(apply, size, count, *rest, **options):  # type: ignore[no-untyped-def]
+        if count == 1 or missed:
+            return search(apply, size, count, *rest, **options)
+        missed.append(True)
+        values, vectors = search(apply, size, count + 1, *rest, **options)
+        return np.delete(values, 2), np.delete(vectors, 2, axis=1)
+
+    monkeypatch.setattr(spectrum_file, "_lanczos", all_but_one)
+    spectrum = of_bipartite(graph, 6)
+    assert missed
+    assert spectrum is not None
+    check(spectrum, graph, 6)

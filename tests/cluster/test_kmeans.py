@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
-from dovetail.cluster.partition.kmeans import kmeans
+from dovetail.cluster.partition.kmeans import _draw, _move, _pick, kmeans
 
 
 def inertia(x: np.ndarray, labels: np.ndarray) -> float:
@@ -77,3 +77,43 @@ def test_the_same_seed_gives_the_same_clusters() -> None:
     x = points(200, 4, 0.5, seed=2)
     first, second = (kmeans(x, 6, 10, np.random.default_rng(5)) for _ in range(2))
     assert (first == second).all()
+
+
+@pytest.mark.parametrize("places", [64, 192])
+def test_places_are_drawn_by_their_chances(places: int) -> None:
+    """As often as the sums of whole rows would draw them, and never where there is no chance."""
+    rng = np.random.default_rng(11)
+    chances = rng.random((3, places)).astype(np.float32) ** 4
+    chances[:, rng.random(places) < 0.4] = 0
+    chances[1, :64] = 0
+    if places == 64:
+        chances[1, 7] = 1
+    draws = rng.random((3, 4000))
+    picked = _pick(chances, draws)
+    until = chances.cumsum(1, dtype=np.float64)
+    plain = np.stack([np.searchsorted(u, d * u[-1], side="right") for u, d in zip(until, draws, strict=True)])
+    assert (picked == plain).mean() > 0.999  # sums are rounded differently
+    assert (np.take_along_axis(chances, picked, axis=1) > 0).all()
+
+
+def test_the_first_draw_and_the_last_are_places_with_a_chance() -> None:
+    chances = np.zeros((1, 128))
+    chances[0, [70, 90]] = 1
+    assert _pick(chances, np.array([[0.0, 0.5, np.nextafter(1, 0)]])).tolist() == [[70, 90, 90]]
+
+
+def test_a_start_ends_where_it_would_end_alone() -> None:
+    x = np.ascontiguousarray(points(500, 6, 1.0, seed=6).T, dtype=np.float32)
+    centres, _ = _draw(x, 5, 8, np.random.default_rng(0))
+    together, inertias = _move(x, centres, 300)
+    for start in range(8):
+        alone, inertia_alone = _move(x, centres[:, start : start + 1], 300)
+        np.testing.assert_allclose(together[:, start], alone[:, 0], atol=1e-4)
+        assert inertias[start] == pytest.approx(inertia_alone[0], rel=1e-5)
+
+
+def test_a_dimension_in_which_all_are_alike_changes_nothing() -> None:
+    x = points(300, 4, 1.0, seed=8)
+    with_one_more = np.concatenate([x, np.full((300, 1), 0.3) + 1e-9 * x[:, :1]], axis=1)
+    labels, others = (kmeans(y, 5, 6, np.random.default_rng(1)) for y in (x, with_one_more))
+    assert (labels == others).all()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 from sklearn.metrics import homogeneity_score
@@ -15,6 +16,7 @@ from sklearn.metrics import homogeneity_score
 from ..graph.graph import Floats, Indices, NetworkGraph
 from .null import Null
 from .partition.ncut import ncut_of_weights
+from .partition.operator import run_of
 
 BANDS = 0.9
 """From this share on, clusters are called bands of depth."""
@@ -89,6 +91,10 @@ class WithinLayers:
 
     def __init__(self, graph: NetworkGraph, k: int) -> None:
         self._graph, self._k = graph, k
+        self._groups = [
+            [_places_of_groups(graph.group_of[nodes]) for nodes in (block.outputs, block.inputs)]
+            for block in graph.blocks
+        ]
 
     def gain(self, weights: Sequence[Floats], labels: Indices, ncut: float) -> float:
         """Return how much lower an n-cut is than that of clusters with as many units of each layer, taken by chance.
@@ -101,21 +107,14 @@ class WithinLayers:
         np.add.at(counts, (self._graph.group_of[used], labels[used]), 1)
         shares = counts / np.maximum(counts.sum(1, keepdims=True), 1)
         inside, volume = np.zeros(self._k), np.zeros(self._k)
-        for block, matrix in zip(self._graph.blocks, weights, strict=True):
-            rows, columns = (self._graph.group_of[nodes] for nodes in (block.outputs, block.inputs))
-            for (out, given), weight in _by_group(matrix, rows, columns).items():
+        for (outs, givens), matrix in zip(self._groups, weights, strict=True):
+            for (out, rows), (given, columns) in product(outs, givens):
+                weight = matrix[rows][:, columns].sum()
                 inside += 2 * weight * shares[out] * shares[given]
                 volume += weight * (shares[out] + shares[given])
         return ncut_of_weights(inside, volume) - ncut
 
 
-def _by_group(matrix: Floats, rows: Indices, columns: Indices) -> dict[tuple[int, int], float]:
-    """Return the sum of a block's weights between each two groups that it connects."""
-    outs, givens = np.unique(rows), np.unique(columns)
-    if len(outs) == len(givens) == 1:
-        return {(int(outs[0]), int(givens[0])): float(matrix.sum())}
-    return {
-        (int(out), int(given)): float(matrix[np.ix_(rows == out, columns == given)].sum())
-        for out in outs
-        for given in givens
-    }
+def _places_of_groups(group_of: Indices) -> list[tuple[int, slice | Indices]]:
+    """Return each group among some nodes, and where its nodes stand."""
+    return [(int(group), run_of(np.flatnonzero(group_of == group))) for group in np.unique(group_of)]

@@ -77,14 +77,17 @@ def ncut_of_blocks(
 def weights_of_clusters(
     blocks: Sequence[Block], weights: Sequence[Floats], labels: NDArray[np.int64], k: int
 ) -> tuple[Floats, Floats]:
-    """Return the weight inside of each cluster and its weight in all, from blocks of weights."""
+    """Return the weight inside of each cluster and its weight in all, from blocks of weights.
+
+    Nodes without a cluster have no weights.
+    """
     one_hot = (labels[:, None] == np.arange(k)).astype(np.float64)
     inside, volume = np.zeros(k), np.zeros(k)
     for block, matrix in zip(blocks, weights, strict=True):
         at_outputs, at_inputs = one_hot[block.outputs], one_hot[block.inputs]
         to_clusters = matrix @ at_inputs  # [outputs, k]
         inside += 2 * np.einsum("ok,ok->k", at_outputs, to_clusters)
-        volume += matrix.sum(1) @ at_outputs + to_clusters.sum(0)
+        volume += to_clusters.sum(1) @ at_outputs + to_clusters.sum(0)
     return inside, volume
 
 

@@ -8,8 +8,8 @@ degrees, and those come from a matrix of the smaller side: no matrix of the whol
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import product
-from typing import NamedTuple
+from itertools import combinations_with_replacement, product
+from typing import Any, NamedTuple
 
 import networkx as nx
 import numpy as np
@@ -31,6 +31,9 @@ _DENSE = 300
 
 _TOLERANCES = {4: 1e-5, 8: 1e-8}
 """Of vectors, for numbers of this many bytes; those of eigenvalues are the squares of these."""
+
+_GLANCE = 1e-3
+"""How far eigenvalues, all at most 1, may be off where only their order is asked for."""
 
 _MOST_STEPS = 20_000
 """Products with the matrix after which an iterative solver starts again with more vectors, or gives up."""
@@ -78,8 +81,12 @@ class Bipartite:
             for group in np.unique(graph.group_of[ends[0]]):
                 reach.setdefault(int(group), np.zeros(len(self.columns), dtype=bool))[columns] = True
         # The rows of a group reach the columns of few groups: their products are small.
+        of_group = {int(group): run_of(place[graph.group_of == group]) for group in np.unique(graph.group_of)}
         self._strips = [
-            (run_of(place[graph.group_of == group]), run_of(np.flatnonzero(reached)))
+            (
+                of_group[group],
+                [of_group[int(other)] for other in np.unique(graph.group_of[self.columns[reached]])],
+            )
             for group, reached in reach.items()
         ]
 
@@ -96,11 +103,22 @@ class Bipartite:
     def gram(self, matrix: Floats) -> Floats:
         """Return the product of a matrix like B with itself, ``[columns, columns]``."""
         product = np.zeros((matrix.shape[1], matrix.shape[1]), dtype=matrix.dtype)
-        for rows, columns in self._strips:
-            strip = np.ascontiguousarray(matrix[rows][:, columns])
-            at = (columns, columns) if isinstance(columns, slice) else np.ix_(columns, columns)
-            product[at] += strip.T @ strip
+        for rows, groups in self._strips:
+            strips = [np.ascontiguousarray(matrix[rows][:, columns]) for columns in groups]
+            for first, second in combinations_with_replacement(range(len(groups)), 2):
+                # Each two groups once; with itself numpy computes half of the product, and no more.
+                part = strips[first].T @ strips[second]
+                product[_at(groups[first], groups[second])] += part
+                if first != second:
+                    product[_at(groups[second], groups[first])] += part.T
         return product
+
+
+def _at(rows: slice | Indices, columns: slice | Indices) -> tuple[Any, ...]:
+    """Return what picks rows and columns of a matrix; runs of them without a copy."""
+    if isinstance(rows, slice) or isinstance(columns, slice):
+        return rows, columns
+    return np.ix_(rows, columns)
 
 
 def bipartite_of(graph: NetworkGraph) -> Bipartite | None:
@@ -121,18 +139,19 @@ def bipartite_of(graph: NetworkGraph) -> Bipartite | None:
 
 
 def spectrum_of_bipartite(sides: Bipartite, matrix: Floats, k: int) -> Spectrum | None:
-    """Return the spectrum of a layered graph from its half-size matrix B.
+    """Return the spectrum of a layered graph from its half-size matrix B, which is scaled by degrees in place.
 
     It has the precision of B. None if the graph has fewer than k eigenvalues below 1: then the rest is not among the
     singular vectors.
     """
     of_rows, of_columns = matrix.sum(1), matrix.sum(0)
     check_k(k, int((of_rows > 0).sum() + (of_columns > 0).sum()))
-    component = _components_of_bipartite(matrix, of_rows, of_columns)
-    count = int(component.max(initial=-1)) + 1
-    scaled = matrix * _inverse_root(of_rows)[:, None]
+    scaled = matrix
+    scaled *= _inverse_root(of_rows)[:, None]
     scaled *= _inverse_root(of_columns)
     product = sides.gram(scaled)
+    component = _components_of_bipartite(scaled, product, of_rows, of_columns)
+    count = int(component.max(initial=-1)) + 1
     # Components have the eigenvalue 0 and known vectors. Without them an iterative solver could miss repetitions of it.
     known = _known_vectors(of_columns, component[len(of_rows) :], min(k, count))
     more = k - known.shape[1]
@@ -267,6 +286,7 @@ def _lanczos(
     count: int,
     precision: np.dtype[np.floating],
     among: NDArray[np.bool_] | None = None,
+    tolerance: float | None = None,
 ) -> tuple[Floats, Floats] | None:
     """Return the largest eigenvalues, largest first, and their vectors; None if they were not found."""
     operator = LinearOperator((size, size), matvec=lambda x: apply(x.ravel()), dtype=precision)
@@ -281,7 +301,7 @@ def _lanczos(
                 which="LA",
                 v0=start,
                 ncv=min(size, basis),
-                tol=_TOLERANCES[precision.itemsize],
+                tol=tolerance or _TOLERANCES[precision.itemsize],
                 maxiter=_MOST_STEPS // basis,
             )
             return values[::-1], vectors[:, ::-1]
@@ -303,6 +323,10 @@ def _with_repeated(
             moved: Floats = apply(x) - _FAR * (here @ (here.T @ x))
             return moved
 
+        # Nearly always a glance tells: what is left is smaller by more than it may be off.
+        glance = _lanczos(rest, len(vectors), 1, np.dtype(np.float64), tolerance=_GLANCE)
+        if glance is not None and glance[0][0] + 2 * _GLANCE < values[-1]:
+            break
         more = _lanczos(rest, len(vectors), 1, np.dtype(np.float64))
         if more is None:
             return None
@@ -327,19 +351,16 @@ def _known_vectors(degrees: Floats, component: Indices, count: int) -> Floats:
     return vectors / np.sqrt(weight[order]).astype(degrees.dtype)
 
 
-def _components_of_bipartite(matrix: Floats, of_rows: Floats, of_columns: Floats) -> Indices:
+def _components_of_bipartite(matrix: Floats, product: Floats, of_rows: Floats, of_columns: Floats) -> Indices:
     """Return the connected component of all rows, then of all columns; -1 without connections."""
     used = np.concatenate([of_rows, of_columns]) > 0
-    # Nearly always all are connected, which takes a few products to see.
-    columns = np.zeros(matrix.shape[1], dtype=matrix.dtype)
-    columns[np.argmax(of_columns)] = 1
-    while True:
-        rows = (matrix @ columns > 0).astype(matrix.dtype)
-        reached = (rows @ matrix > 0).astype(matrix.dtype)
-        if (reached == columns).all():
-            break
-        columns = reached
-    if rows.sum() + columns.sum() == used.sum():
+    # Nearly always all are connected, which a few products tell: columns are, if they share a row.
+    reached = np.zeros(len(of_columns), dtype=product.dtype)
+    reached[np.argmax(of_columns)] = 1
+    count = 0
+    while count < (count := int(reached.sum())):
+        reached = (product @ reached > 0).astype(product.dtype)
+    if count == (of_columns > 0).sum():
         return np.where(used, 0, -1)
     rows_at, columns_at = np.nonzero(matrix)
     one_way = sparse.coo_array(
