@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from fastapi.testclient import TestClient
 from typer.testing import CliRunner
 
@@ -15,9 +16,11 @@ from dovetail.cli import app as command_line
 from dovetail.specialists import Composite, open_file
 from dovetail.specialists.composite import compose_quietly
 from dovetail.studio.bench import demo_job
+from dovetail.studio.draw.preparations import prepared
 
 from .bench_parts import DIGITS, digit_specialist, names, save_team
 from .conftest import ClientOf
+from .scripted_drawings import scripted_drawings
 
 
 def answer(client: TestClient, path: str, status: int = 200, **body: Any) -> Any:
@@ -191,6 +194,10 @@ def test_the_demo_job_trains_ten_and_keeps_them(tmp_path: Path) -> None:
     team = [open_file(file) for file in files]
     assert len(team) == 10
     assert dt.compose(team).evaluate(DIGITS.test).rewarded_accuracy > 0.9
+    drawings = scripted_drawings("choose")
+    images = torch.cat([prepared(one.ink, "digits") for one in drawings])
+    said = dt.compose(team)(images).argmax(1)
+    assert int((said == torch.tensor([one.digit for one in drawings])).sum()) >= 108
     assert told == [(done, 10) for done in (0, 2, 4, 6, 8)]
     written = [file.stat().st_mtime_ns for file in files]
     demo_job.run({"folder": str(tmp_path / "parts")}, tell)

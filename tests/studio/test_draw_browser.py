@@ -112,6 +112,41 @@ def test_a_drawing_can_be_taken_back(pad: Page) -> None:
     expect(pad.get_by_role("button", name="Undo")).to_be_disabled()
 
 
+def test_the_drawing_stays_after_a_reload_and_a_look_elsewhere(pad: Page) -> None:
+    draw(pad, ONE)
+    expect(answer(pad)).to_have_text("1")
+    pad.reload()
+    expect(answer(pad)).to_have_text("1")
+    pad.get_by_role("link", name="Audit").click()
+    expect(pad.get_by_label("Drawing pad")).to_have_count(0)
+    pad.get_by_role("link", name="Draw").click()
+    expect(answer(pad)).to_have_text("1")
+    pad.get_by_role("button", name="Test images").click()
+    pad.get_by_role("button", name="Take it to the pad").click()
+    expect(pad.locator(".seen")).to_have_js_property("width", 8)
+    seen = "canvas => canvas.toDataURL()"
+    taken = pad.locator(".pad").evaluate(seen)
+    pad.reload()
+    expect(answer(pad)).not_to_be_empty()
+    assert pad.locator(".pad").evaluate(seen) == taken
+    pad.get_by_role("button", name="Clear").click()
+    expect(answer(pad)).to_be_empty()
+    pad.reload()
+    expect(pad.get_by_role("button", name="Clear")).to_be_disabled()
+
+
+def test_specialists_are_loud_only_where_they_know(pad: Page) -> None:
+    draw(pad, ZERO)
+    expect(answer(pad)).to_have_text("0")
+    cards = pad.get_by_role("region", name="Specialists").locator(".specialist")
+    expect(cards.filter(has=pad.get_by_role("checkbox", name="0", exact=True))).not_to_have_class(
+        re.compile("undecided")
+    )
+    expect(cards.filter(has=pad.get_by_role("checkbox", name="1", exact=True))).to_have_class(
+        re.compile("undecided")
+    )
+
+
 def test_a_dot_and_a_stroke_beside_the_pad_do_no_harm(pad: Page) -> None:
     draw(pad, [line((0.5, 0.5), (0.5, 0.5))])
     expect(answer(pad)).not_to_be_empty()
@@ -221,9 +256,12 @@ def test_no_one_ticked_is_said_and_mended(pad: Page) -> None:
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_narrow_screens_have_it_all_in_one_column(pad: Page, theme: str) -> None:
     pad.emulate_media(color_scheme="dark" if theme == "dark" else "light")
-    pad.set_viewport_size({"width": 390, "height": 844})
+    pad.set_viewport_size({"width": 390, "height": 664})  # a small phone, with the browser's own bars
     draw(pad, ONE)
     expect(answer(pad)).to_have_text("1")
+    pad.evaluate("scrollTo(0, 0)")
+    below = "element => element.getBoundingClientRect().bottom"
+    assert answer(pad).evaluate(below) < pad.get_by_label("Drawing pad").evaluate(below) <= 664
     for tab in ("Pad", "Test images"):
         pad.get_by_role("button", name=tab).click()
         wide = "document.documentElement.scrollWidth > document.documentElement.clientWidth"

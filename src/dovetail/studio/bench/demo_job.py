@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from ...data import load
-from ...demo import EPOCHS, NET, PATIENCE
 from ...specialists import train_specialists
+from ..draw.unsteady import unsteady
 from ..jobs import Tell
+
+_NET, _EPOCHS, _PATIENCE, _LR = "mlp:2000", 100, 20, 3e-3
+"""Wider and longer than `dovetail demo`, and on unsteady images: these are drawn for, and must read more than tests."""
 
 _TOGETHER = 2
 """Networks that train at once: all ten would be quicker still, but nobody would see how far they are."""
@@ -22,11 +25,13 @@ def run(settings: dict[str, Any], tell: Tell) -> dict[str, object]:
         tell(first, len(ids), f"training {' and '.join(data.classes[number] for number in now)}")
         train_specialists(
             data,
-            NET,
+            _NET,
             now,
             slots=True,
-            epochs=EPOCHS,
-            patience=PATIENCE,
+            epochs=_EPOCHS,
+            patience=_PATIENCE,
+            lr=_LR,
+            augment=unsteady,
             folder=settings["folder"],
             progress=False,
         )

@@ -21,9 +21,9 @@ Bits = NDArray[np.bool_]
 
 _DIGIT_SIDE, _DIGIT_WIDTH, _BLOCK = 32, 20, 4
 
-_MOST_STRETCH = 2.2
+_MOST_STRETCH = 1.6
 """How much more a digit is stretched one way than the other. NIST had no limit, but no hand draws a line as straight as
-a mouse does: filled to 20 pixels, an upright 1 would be a block. Handwritten digits hardly ever come near it."""
+a mouse does: filled to 20 pixels, an upright 1 would be a block, and one with a flag another digit."""
 
 _MUCH, _TOO_MUCH, _LITTLE, _TOO_LITTLE = 412, 560, 256, 108
 """Pixels of ink from which on strokes are thinned once and twice, and below which they are thickened so."""

@@ -2,6 +2,7 @@
 
 import { post } from "../js/api.js";
 import { clear, h, notice } from "../js/elements.js";
+import { keepMarks, keptMarks } from "./draw-kept.js";
 import { latestOnly } from "./draw-latest.js";
 import { makePad } from "./draw-pad.js";
 import { showNothing, showPicture } from "./draw-pictures.js";
@@ -22,7 +23,7 @@ export function makeDrawing(side, ticked, onSaid) {
   );
 
   let isBlank = true;
-  const pad = makePad(side, ask);
+  const pad = makePad(side, () => (keepMarks(pad.marks()), ask()), keptMarks());
   const undo = h("button", { type: "button", onclick: pad.undo }, "Undo");
   const empty = h("button", { type: "button", onclick: pad.clear }, "Clear");
 

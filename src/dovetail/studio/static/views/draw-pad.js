@@ -1,5 +1,5 @@
 // A pad to draw on, with a mouse, a pen, a finger or the keyboard. It keeps what was drawn as strokes on a square of
-// `side` units, so that it can be undone, and gives it as the grey pixels of that square.
+// `side` units, so that it can be undone, and gives it as the grey pixels of that square. `begun` is what is on it.
 
 import { h } from "../js/elements.js";
 import { penKeys } from "./draw-pen-keys.js";
@@ -7,8 +7,8 @@ import { penKeys } from "./draw-pen-keys.js";
 const PEN = 9; // of the 112 units of a side: about what a pen is to a digit on paper
 const SHARPNESS = 4; // pixels of the screen's canvas for each unit
 
-export function makePad(side, onChange) {
-  const marks = []; // strokes (lists of points) and pictures (canvases), the latest last
+export function makePad(side, onChange, begun = []) {
+  const marks = [...begun]; // strokes (lists of points) and pictures (canvases), the latest last
   const canvas = h("canvas", {
     class: "pad",
     width: side * SHARPNESS,
@@ -104,6 +104,7 @@ export function makePad(side, onChange) {
   return {
     element: canvas,
     undo,
+    marks: () => marks,
     isEmpty: () => marks.length === 0,
     clear() {
       end();

@@ -35,8 +35,10 @@ class DrawView {
     this.takeFrom(parameters);
     this.head = h("div", { class: "row head" });
     this.source = h("section", { class: "card source" });
+    this.answer = h("section", { class: "card answer-card", "aria-label": "Answer" });
     this.results = h("div", { class: "results" });
-    element.append(this.head, h("div", { class: "draw-columns" }, this.source, this.results));
+    this.said = null; // by the pad's networks, or of the test image
+    element.append(this.head, h("div", { class: "draw-columns" }, this.answer, this.source, this.results));
   }
 
   start() {
@@ -70,12 +72,13 @@ class DrawView {
     });
   }
 
-  // Everything anew, with an empty pad.
+  // Everything anew; what is on the pad stays.
   build() {
     this.end();
+    this.said = null; // these have other classes
     const { group, pad, images } = this.chosen;
     this.showsImages = images && (this.showsImages || !pad);
-    const answered = (said) => this.showsImages || this.outputs.set(said);
+    const answered = (said) => this.showsImages || this.show(said);
     this.drawing = pad ? makeDrawing(this.side, () => this.asked(), answered) : null;
     this.buildHead();
     this.buildOutputs();
@@ -83,6 +86,7 @@ class DrawView {
       const why = `${group.data.name} holds no images, so there is nothing to draw.`;
       clear(this.source, notice(`${why} Measure these specialists on the bench, or choose others.`));
       clear(this.results);
+      this.answer.hidden = true;
     } else {
       this.buildSource();
     }
@@ -128,7 +132,7 @@ class DrawView {
       this.images = makeImages(this.chosen.group.classes, this.asked(), this.choice, {
         canTake: this.chosen.pad,
         onTake: (picture) => this.take(picture),
-        onShown: (image) => this.outputs.set(image),
+        onShown: (image) => this.show(image),
         onChoice: () => this.note(),
       });
       clear(this.source, this.images.element);
@@ -136,8 +140,16 @@ class DrawView {
   }
 
   buildOutputs() {
-    this.outputs = makeOutputs(this.chosen.group, this.ticked, this.method, (file, on) => this.tick(file, on));
+    const onTick = (file, on) => this.tick(file, on);
+    this.outputs = makeOutputs(this.chosen.group, this.ticked, this.method, onTick, this.said);
+    this.answer.hidden = false;
+    clear(this.answer, this.outputs.heading);
     clear(this.results, this.outputs.element);
+  }
+
+  show(said) {
+    this.said = said;
+    this.outputs.set(said);
   }
 
   // The same place with other specialists or another method: the drawing stays.
@@ -169,7 +181,7 @@ class DrawView {
 
   switchTo(showsImages) {
     this.showsImages = showsImages;
-    this.outputs.set(null);
+    this.show(null);
     this.buildHead();
     this.buildSource();
     this.note();
