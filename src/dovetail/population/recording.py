@@ -1,18 +1,18 @@
 """Recordings: what a function does to tensors, as a list of operations that can be run again without the function.
 
-A function runs once, and every operation is written down, below `vmap` and autograd. What was written is then made
-shorter: what changes nothing is left out, and what depends on no input is computed once for all. On CUDA, where memory
-is short, that one time is on stand-ins without data; on the CPU on copies of the inputs.
+On the CPU a function runs once, on copies of its inputs, and every operation is written down, below `vmap` and
+autograd. What was written is then made shorter: what changes nothing is left out, and what depends on no input is
+computed once for all. torch's own `make_fx` writes the same list, but takes longer and imports torch's compiler, which
+takes a second: as much as all else that a first training needs.
 
-(`torch.fx.experimental.proxy_tensor.make_fx` writes the same list. It takes longer, and imports torch's compiler, which
-takes a second: as much as all else that a first training needs.)
+On CUDA, where memory is short and Triton imports as much anyway, `make_fx` writes, on stand-ins without data.
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from operator import getitem
 from typing import Any
 
@@ -63,14 +63,19 @@ def record(function: Callable[..., Any], tensors: Sequence[Any]) -> GraphModule:
     tensor([0., 2., 4.])
     """
     given, structure = tree_flatten(tuple(tensors))
-    place, stand_in = _stand_ins(given)
+    if any(isinstance(one, Tensor) and one.is_cuda for one in given):
+        return _on_stand_ins(lambda inputs: function(*structure.unflatten(inputs)), given)
     writing = _Writing()
-    with _quiet("torch._subclasses.fake_tensor"), place:
-        inputs = [writing.input(stand_in(one)) if isinstance(one, Tensor) else one for one in given]
-        with writing, _NoValues():
-            result = function(*structure.unflatten(inputs))
-        writing.graph.output(tree_map_only(Tensor, writing.node_of, result))
-        del inputs, result
+    inputs = [
+        writing.input(one.detach().clone(memory_format=torch.preserve_format))
+        if isinstance(one, Tensor)
+        else one
+        for one in given
+    ]
+    with writing, _NoValues():
+        result = function(*structure.unflatten(inputs))
+    writing.graph.output(tree_map_only(Tensor, writing.node_of, result))
+    del inputs, result
     graph, held = writing.graph, writing.held
     graph.eliminate_dead_code()
     _shorten(graph)
@@ -81,20 +86,35 @@ def record(function: Callable[..., Any], tensors: Sequence[Any]) -> GraphModule:
     return GraphModule(held, graph)
 
 
+def _on_stand_ins(function: Callable[[list[Any]], Any], given: Sequence[Any]) -> GraphModule:
+    """Record without computing anything."""
+    from torch.fx.experimental.proxy_tensor import make_fx
+
+    places = [place for place, one in enumerate(given) if isinstance(one, Tensor)]
+
+    def of_tensors(*tensors: Tensor) -> Any:
+        inputs = list(given)
+        for place, tensor in zip(places, tensors, strict=True):
+            inputs[place] = tensor
+        return function(inputs)
+
+    with _quiet("torch._subclasses.fake_tensor"):
+        write = make_fx(of_tensors, tracing_mode="fake", _allow_non_fake_inputs=True)
+        recording = write(*[given[place] for place in places])
+    recording.graph.eliminate_dead_code()
+    for node in recording.graph.nodes:
+        _do_better(node)
+    for node in recording.graph.nodes:
+        node.meta.clear()  # stand-ins, which another thread would free later, while it or a third one records
+    recording.recompile()
+    return recording
+
+
 def is_recording() -> bool:
     """Whether what is computed now, in this thread, is written down."""
+    if torch._C._get_dispatch_mode(torch._C._TorchDispatchModeKey.PROXY) is not None:
+        return True  # by make_fx
     return any(isinstance(mode, _Writing) for mode in _get_current_dispatch_mode_stack())
-
-
-def _stand_ins(given: Sequence[Any]) -> tuple[AbstractContextManager[object], Callable[[Tensor], Tensor]]:
-    """Return where to compute, and what takes the place of an input there."""
-    if not any(isinstance(one, Tensor) and one.is_cuda for one in given):
-        return nullcontext(), lambda tensor: tensor.detach().clone(memory_format=torch.preserve_format)
-    from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode  # imports torch's compiler
-
-    are_already = (one.fake_mode for one in given if isinstance(one, FakeTensor))
-    mode = next(are_already, None) or FakeTensorMode(allow_non_fake_inputs=True)
-    return mode, mode.from_tensor
 
 
 class _NoValues(TorchFunctionMode):
@@ -129,7 +149,7 @@ class _Writing(TorchDispatchMode):
     """
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.graph = Graph()
         self.held: dict[str, Any] = {}
         # Tensors are freed as they are where nothing is written, so it needs no more memory.
@@ -156,7 +176,6 @@ class _Writing(TorchDispatchMode):
     def _is(self, tensor: Tensor, node: Node) -> Tensor:
         self._nodes[tensor] = node
         node.meta["shape"] = tensor.shape
-        node.meta["on_cpu"] = not tensor.is_cuda
         return tensor
 
     def __torch_dispatch__(
@@ -213,33 +232,41 @@ def _quiet(name: str) -> Iterator[None]:
 
 
 def _shorten(graph: Graph) -> None:
-    """Leave out what changes nothing, scatter into fresh zeros in place, view tensors whatever their strides are."""
+    """Leave out what changes nothing, and do the rest better; as for many members what rounds otherwise for one."""
     for node in list(graph.nodes):
         if node.target in _SAME_AGAIN and node.meta["shape"] == node.args[0].meta["shape"]:
             node.replace_all_uses_with(node.args[0])
             graph.erase_node(node)
-        elif node.target in _IN_PLACE and _is_fresh(node.args[0]):
-            node.target = _IN_PLACE[node.target]
-        elif node.target is _aten.view.default:
-            # Stand-ins may have other strides than what convolutions of one channel really give.
-            node.target = _aten.reshape.default
-        elif _depends_on_company(node):
+        elif not _do_better(node) and _depends_on_company(node):
             _do_beside_a_copy(graph, node)
 
 
+def _do_better(node: Node) -> bool:
+    """Scatter into fresh zeros in place, and view tensors whatever their strides are."""
+    if node.target in _IN_PLACE and isinstance(node.args[0], Node) and _is_fresh(node.args[0]):
+        node.target = _IN_PLACE[node.target]
+    elif node.target is _aten.view.default:
+        # Stand-ins may have other strides than what convolutions of one channel really give.
+        node.target = _aten.reshape.default
+    else:
+        return False
+    return True
+
+
 def _depends_on_company(node: Node) -> bool:
-    """Whether an operation for one member on the CPU may round otherwise than for one of several."""
+    """Whether an operation for one member may round otherwise than for one of several."""
     if node.target not in (_aten.sum.dim_IntList, _aten.mean.dim, _aten.bmm.default):
         return False
     first, second = node.args[:2]
     assert isinstance(first, Node)
     shape = first.meta["shape"]
-    if not first.meta["on_cpu"] or len(shape) < 2 or shape[0] != 1:
+    if len(shape) < 2 or shape[0] != 1:
         return False
     if node.target is _aten.bmm.default:
         assert isinstance(second, Node)
         return torch.get_num_threads() > 1 and shape.numel() * second.meta["shape"][2] <= _SMALL_PRODUCT
-    return all(dim % len(shape) != 0 for dim in second)  # type: ignore[union-attr]
+    dims: Any = second
+    return all(dim % len(shape) != 0 for dim in dims)
 
 
 def _do_beside_a_copy(graph: Graph, node: Node) -> None:
@@ -288,7 +315,7 @@ def _computed_once(graph: Graph, held: Mapping[str, Tensor]) -> dict[str, Tensor
 
 def _is_same_every_time(node: Node, values: Mapping[Node, Tensor]) -> bool:
     """Whether a node is an operation on what is known, which gives one tensor, and draws nothing."""
-    operation = node.target
+    operation: Any = node.target
     if not _is_operation(node) or operation.namespace != "aten":
         return False
     if torch.Tag.nondeterministic_seeded in operation.tags or "shape" not in node.meta:
