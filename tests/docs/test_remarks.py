@@ -130,6 +130,13 @@ ELSEWHERE = [
         f"CNN, 60 % pruned | {_with_spread('accuracy', 'net=cnn, pruned=60 %, ' + _PAIR)} |",
     ),
     ("README.md", "table4", f"five Fashion-MNIST classes each | {_with_spread('accuracy', _FIVE)} |"),
+    ("README.md", "table4", "published deviations | {{agreeing accuracy: loss=ME}} |"),
+    (
+        "README.md",
+        "as-programmed",
+        "must have had | {{agreeing accuracy: data=yeast, dropout=as the text, sum=output twice}}; "
+        "{{agreeing accuracy: data=yeast, pruned=90 %}} |",
+    ),
     *(
         (
             "README.md",
