@@ -102,7 +102,7 @@ def test_files_of_a_newer_version_say_what_to_install(tmp_path: Path) -> None:
         manifest |= {"schema": schema.replace("/1", "/7"), "dovetail": "9.1.0"}
         newer = tmp_path / path.name
         save_file(load_file(path), newer, {"dovetail": json.dumps(manifest)})
-        with pytest.raises(FileFormatError, match=r"install dovetail 9\.1\.0 or later"):
+        with pytest.raises(FileFormatError, match=r"install dovetail-nn 9\.1\.0 or later"):
             dt.open(newer)
     for name, schema in (("modules.json", "dovetail.hierarchy/"), ("audit.json", "dovetail.clusterability/")):
         text = (RELEASED / name).read_text().replace(f'"{schema}1"', f'"{schema}7"')

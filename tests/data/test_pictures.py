@@ -345,7 +345,7 @@ def test_without_pillow_it_is_said_what_to_install(tmp_path: Path, monkeypatch: 
         return usual(name, *rest, **more)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(DataError, match=r"needs the package pillow, .*install it, or dovetail\[vision\]"):
+    with pytest.raises(DataError, match=r"needs the package pillow, .*install it, or dovetail-nn\[vision\]"):
         dt.read(tmp_path)
 
 

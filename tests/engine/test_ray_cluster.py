@@ -82,7 +82,7 @@ def test_no_jobs() -> None:
 
 def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(DovetailError, match=r"pip install 'dovetail\[ray\]'"):
+    with pytest.raises(DovetailError, match=r"pip install 'dovetail-nn\[ray\]'"):
         RayEngine()
 
 

@@ -157,7 +157,10 @@ def test_a_training_beside_its_like_ends_as_it(tmp_path: Path, monkeypatch: pyte
 
 @pytest.mark.filterwarnings("ignore::dovetail.errors.TrainingWarning")
 def test_the_second_to_train_anew_in_a_folder_is_told(tmp_path: Path) -> None:
-    command = (*"train digits --net mlp:4 -r 3 --epochs 1 --rounds 1 -o".split(), tmp_path)
+    command = (
+        *["train", "digits", "--net", "mlp:4", "-r", "3", "--epochs", "1", "--rounds", "1", "-o"],
+        tmp_path,
+    )
     do(*command)
     (path,) = tmp_path.glob("*.safetensors")
     before = path.stat().st_mtime_ns

@@ -89,5 +89,5 @@ def test_damaged_files_and_unknown_operations_are_named(tmp_path: Path) -> None:
 
 def test_without_onnx_it_is_said_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "onnx", None)
-    with pytest.raises(SpecError, match=r"pip install 'dovetail\[onnx\]'"):
+    with pytest.raises(SpecError, match=r"pip install 'dovetail-nn\[onnx\]'"):
         onnx_network(tmp_path / "any.onnx")

@@ -26,7 +26,7 @@ _IMPORTED_AS = {
 }
 _BY_NAME = re.compile(r'_library\("(\w+)"')
 """How packages are imported that only some features need."""
-_NOT_TESTED = {"dovetail", "timm", "sentence-transformers", "transformers"}
+_NOT_TESTED = {"dovetail-nn", "timm", "sentence-transformers", "transformers"}
 """Tests use none of their networks, as they never download weights."""
 _WITH_TORCH = {"triton"}
 _BEHIND_PANDAS = {"pyarrow"}
@@ -68,14 +68,25 @@ def test_extras_that_texts_name_are_there() -> None:
     named = {
         extra
         for page in pages
-        for extras in re.findall(r"(?:dovetail|\.)\[([a-z]+(?:,[a-z]+)*)\]", page.read_text("utf-8"))
+        for extras in re.findall(r"(?:dovetail-nn|\.)\[([a-z]+(?:,[a-z]+)*)\]", page.read_text("utf-8"))
         for extra in extras.split(",")
     }
     assert named == _EXTRAS.keys() - {"dev", "docs"}
 
 
+def test_no_text_tells_to_install_the_package_of_somebody_else() -> None:
+    pages = [
+        ROOT / "README.md",
+        ROOT / "CONTRIBUTING.md",
+        *(ROOT / "docs").rglob("*.md"),
+        *PACKAGE.rglob("*.py"),
+    ]
+    wrong = re.compile(r"install (?:--?\w[\w-]* )*'?dovetail(?!-nn)\b|dovetail\[[a-z]")
+    assert [str(page) for page in pages if wrong.search(page.read_text("utf-8"))] == []
+
+
 def test_communities_without_their_extra_say_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "leidenalg", None)
     network = dt.build_net("mlp:8", (4,), 3, seed=0)
-    with pytest.raises(SpecError, match=r"pip install 'dovetail\[leiden\]'"):
+    with pytest.raises(SpecError, match=r"pip install 'dovetail-nn\[leiden\]'"):
         dt.clusterability(network, k=2, shuffles=0, method="leiden", progress=False)

@@ -36,7 +36,7 @@ def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def wheel(dist: Path) -> dict[str, bytes]:
     """Return the files of the wheel."""
     (path,) = dist.glob("*.whl")
-    assert path.name == f"dovetail-{__version__}-py3-none-any.whl"
+    assert path.name == f"dovetail_nn-{__version__}-py3-none-any.whl"
     with zipfile.ZipFile(path) as archive:
         return {name: archive.read(name) for name in archive.namelist()}
 
@@ -44,12 +44,12 @@ def wheel(dist: Path) -> dict[str, bytes]:
 @pytest.fixture(scope="module")
 def metadata(wheel: dict[str, bytes]) -> Metadata:
     """Return what the wheel says about itself."""
-    return Metadata.from_email(wheel[f"dovetail-{__version__}.dist-info/METADATA"])
+    return Metadata.from_email(wheel[f"dovetail_nn-{__version__}.dist-info/METADATA"])
 
 
 def test_the_wheel_has_the_package_and_nothing_else(wheel: dict[str, bytes]) -> None:
     inside = {name.removeprefix("dovetail/") for name in wheel if name.startswith("dovetail/")}
-    beside = {name.removeprefix(f"dovetail-{__version__}.dist-info/") for name in wheel} - {
+    beside = {name.removeprefix(f"dovetail_nn-{__version__}.dist-info/") for name in wheel} - {
         f"dovetail/{name}" for name in inside
     }
     assert inside == package_files()
@@ -77,10 +77,10 @@ def test_the_sdist_has_what_a_wheel_is_made_from(dist: Path) -> None:
 
 
 def test_the_metadata_are_those_of_this_version(metadata: Metadata, wheel: dict[str, bytes]) -> None:
-    assert (metadata.name, str(metadata.version)) == ("dovetail", __version__)
+    assert (metadata.name, str(metadata.version)) == ("dovetail-nn", __version__)
     assert metadata.summary
     assert metadata.license_expression == "Apache-2.0"
-    assert b"Apache License" in wheel[f"dovetail-{__version__}.dist-info/licenses/LICENSE"]
+    assert b"Apache License" in wheel[f"dovetail_nn-{__version__}.dist-info/licenses/LICENSE"]
     assert metadata.description == (ROOT / "README.md").read_text("utf-8")
     assert metadata.description_content_type == "text/markdown"
     assert metadata.provides_extra == [
@@ -94,7 +94,7 @@ def test_the_metadata_are_those_of_this_version(metadata: Metadata, wheel: dict[
         "text",
         "vision",
     ]
-    script = wheel[f"dovetail-{__version__}.dist-info/entry_points.txt"].decode()
+    script = wheel[f"dovetail_nn-{__version__}.dist-info/entry_points.txt"].decode()
     assert re.fullmatch(r"\[console_scripts\]\s+dovetail = dovetail\.cli:main\s+", script)
 
 

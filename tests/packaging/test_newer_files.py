@@ -38,14 +38,16 @@ def newer(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("read", [dt.open, load_checkpoint, build_report])
 def test_parts(newer: Path, read: object) -> None:
     assert callable(read)
-    with pytest.raises(FileFormatError, match=r"'dovetail/3'.*install dovetail 3\.1\.0 or later"):
+    with pytest.raises(FileFormatError, match=r"'dovetail/3'.*install dovetail-nn 3\.1\.0 or later"):
         read(newer / "composite.safetensors")
 
 
 @pytest.mark.parametrize("read", [open_sculpture, load_checkpoint, build_report])
 def test_sculpted_networks(newer: Path, read: object) -> None:
     assert callable(read)
-    with pytest.raises(FileFormatError, match=r"'dovetail\.sculpture/3'.*install dovetail 3\.1\.0 or later"):
+    with pytest.raises(
+        FileFormatError, match=r"'dovetail\.sculpture/3'.*install dovetail-nn 3\.1\.0 or later"
+    ):
         read(newer / "sculpture.safetensors")
 
 
@@ -58,7 +60,7 @@ def test_modules(newer: Path) -> None:
 
 def test_audits(newer: Path) -> None:
     with pytest.raises(
-        FileFormatError, match=r"'dovetail\.clusterability/2'.*install dovetail 3\.1\.0 or later"
+        FileFormatError, match=r"'dovetail\.clusterability/2'.*install dovetail-nn 3\.1\.0 or later"
     ):
         build_report(newer / "audit.json")
 
@@ -67,5 +69,5 @@ def test_lesions_in_an_audit(tmp_path: Path) -> None:
     text = (RELEASED / "audit.json").read_text("utf-8")
     newer = tmp_path / "audit.json"
     newer.write_text(text.replace("lesions/2", "lesions/3"), "utf-8")
-    with pytest.raises(FileFormatError, match=r"'dovetail\.lesions/3'.*install dovetail"):
+    with pytest.raises(FileFormatError, match=r"'dovetail\.lesions/3'.*install dovetail-nn"):
         build_report(newer)

@@ -53,7 +53,7 @@ def test_a_published_network_is_measured(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_without_timm_the_message_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "timm", None)
-    with pytest.raises(SpecError, match=r"the package timm, .*pip install 'dovetail\[vision\]'"):
+    with pytest.raises(SpecError, match=r"the package timm, .*pip install 'dovetail-nn\[vision\]'"):
         WORK.run(SETTINGS, CPU)
 
 

@@ -160,7 +160,7 @@ def rewritten(path: Path, change: dict[str, object], tensors: dict[str, torch.Te
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"schema": "dovetail/9"}, "reads up to 'dovetail/2'; install dovetail"),
+        ({"schema": "dovetail/9"}, "reads up to 'dovetail/2'; install dovetail-nn"),
         ({"kind": "chimera"}, "'chimera'"),
         ({"net": "mlp:9999999999"}, "cannot be built"),
         ({"net": "transformer"}, "unknown architecture"),

@@ -158,6 +158,6 @@ def test_without_the_extra(missing: str, monkeypatch: pytest.MonkeyPatch) -> Non
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, missing, None)
     with pytest.raises(
-        DovetailError, match=rf"needs the package {missing}: pip install 'dovetail\[studio\]'"
+        DovetailError, match=rf"needs the package {missing}: pip install 'dovetail-nn\[studio\]'"
     ):
         command.studio(Path())

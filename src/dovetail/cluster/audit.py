@@ -79,7 +79,7 @@ def clusterability(
         Seed of shuffles and clusterings.
     method : str
         ``"spectral"``: normalised spectral clustering, as in the paper. ``"leiden"``: communities by modularity, at the
-        resolution that gives k of them (needs ``dovetail[leiden]``).
+        resolution that gives k of them (needs ``dovetail-nn[leiden]``).
     example_input : Tensor, optional
         A batch that the network takes; needed for all but plain chains of dense layers.
     norm, convention, residual

@@ -176,7 +176,7 @@ def from_timm(name: str, *, pretrained: bool) -> tuple[nn.Module, tuple[int, ...
         timm: Any = importlib.import_module("timm")
     except ImportError as error:
         raise SpecError(
-            "timm: needs the package timm; install it with pip install 'dovetail[vision]'"
+            "timm: needs the package timm; install it with pip install 'dovetail-nn[vision]'"
         ) from error
     if not timm.is_model(name):
         near = difflib.get_close_matches(name, timm.list_models(), n=3, cutoff=0.5)

@@ -246,7 +246,7 @@ def import_ray() -> ModuleType:
         import ray
         import ray.exceptions
     except ImportError as error:
-        raise DovetailError("engine 'ray' needs the package ray: pip install 'dovetail[ray]'") from error
+        raise DovetailError("engine 'ray' needs the package ray: pip install 'dovetail-nn[ray]'") from error
     return ray
 
 

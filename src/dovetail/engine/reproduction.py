@@ -131,7 +131,7 @@ def reproduce(
     folder : path, optional
         Where the run is kept; ``runs/NAME-SCALE`` by default.
     engine : {"local", "ray"}
-        This machine, or a Ray cluster (needs ``pip install 'dovetail[ray]'``).
+        This machine, or a Ray cluster (needs ``pip install 'dovetail-nn[ray]'``).
     address : str, optional
         Of the Ray cluster; the one that Ray finds by itself if not given.
     jobs : int, optional

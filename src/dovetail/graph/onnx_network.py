@@ -35,7 +35,7 @@ def onnx_network(path: Path) -> OnnxNetwork:
         import onnx
     except ImportError:
         raise SpecError(
-            "ONNX files need the package onnx; install it with pip install 'dovetail[onnx]'"
+            "ONNX files need the package onnx; install it with pip install 'dovetail-nn[onnx]'"
         ) from None
     check_plain(path)
     try:

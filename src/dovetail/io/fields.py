@@ -85,7 +85,7 @@ def refuse_newer(content: Mapping[str, object], known: str) -> None:
         writer = content.get("dovetail")
         raise FileFormatError(
             f"its schema is {found[0]!r}, and this version of dovetail reads up to {known!r}; install "
-            + (f"dovetail {writer:.40} or later" if isinstance(writer, str) else "a newer one")
+            + (f"dovetail-nn {writer:.40} or later" if isinstance(writer, str) else "a newer one")
         )
 
 

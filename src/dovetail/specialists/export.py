@@ -223,5 +223,5 @@ def _library(name: str) -> Any:
         return importlib.import_module(name)
     except ImportError:
         raise DovetailError(
-            f"exporting to ONNX needs {name}, which is not installed: pip install 'dovetail[onnx]'; or export to .pt2"
+            f"exporting to ONNX needs {name}, not installed: pip install 'dovetail-nn[onnx]'; or export to .pt2"
         ) from None

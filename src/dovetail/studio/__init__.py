@@ -16,7 +16,7 @@ except ModuleNotFoundError as error:
     if (error.name or "").partition(".")[0] not in ("fastapi", "starlette", "uvicorn"):
         raise
     raise DovetailError(
-        f"the studio needs the package {error.name}: pip install 'dovetail[studio]'"
+        f"the studio needs the package {error.name}: pip install 'dovetail-nn[studio]'"
     ) from error
 
 __all__ = ["create_app", "serve"]

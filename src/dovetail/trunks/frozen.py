@@ -46,8 +46,8 @@ def trunk(
     ----------
     model : nn.Module or str
         A network: of yours, of timm, transformers or sentence-transformers. Or the name of one: ``"timm:resnet18"``,
-        ``"sentence:FOLDER"``, ``"transformers:FOLDER"`` (``pip install 'dovetail[vision]'`` or
-        ``'dovetail[text]'``), or ``"package.module:builder"``, a function without arguments
+        ``"sentence:FOLDER"``, ``"transformers:FOLDER"`` (``pip install 'dovetail-nn[vision]'`` or
+        ``'dovetail-nn[text]'``), or ``"package.module:builder"``, a function without arguments
         that returns it. The options below can follow after a colon: ``"timm:resnet18:cut=layer3,weights=FILE"``, with
         a slash between numbers of ``mean`` and ``std``.
     cut : str, optional

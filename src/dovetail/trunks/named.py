@@ -133,7 +133,7 @@ def _library(name: str, extra: str) -> Any:
         return importlib.import_module(name)
     except ImportError as error:
         raise DovetailError(
-            f"this needs {name}, which is not installed ({error}): pip install 'dovetail[{extra}]'"
+            f"this needs {name}, which is not installed ({error}): pip install 'dovetail-nn[{extra}]'"
         ) from None
 
 

@@ -35,7 +35,7 @@ def leiden_clusters(adjacency: sparse.csr_array, k: int, *, seed: int = 0) -> In
         import leidenalg
     except ImportError:
         raise SpecError(
-            "method='leiden' needs igraph and leidenalg; install them with pip install 'dovetail[leiden]'"
+            "method='leiden' needs igraph and leidenalg; install them with pip install 'dovetail-nn[leiden]'"
         ) from None
     used = np.asarray(adjacency.sum(1) > 0)
     check_k(k, int(used.sum()))

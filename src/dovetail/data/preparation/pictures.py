@@ -147,7 +147,7 @@ def check_pillow() -> None:
         import PIL.Image  # noqa: F401
     except ImportError as error:
         raise DataError(
-            "reading pictures needs the package pillow, which is not installed; install it, or dovetail[vision]"
+            "reading pictures needs the package pillow, which is not installed; install it, or dovetail-nn[vision]"
         ) from error
 
 

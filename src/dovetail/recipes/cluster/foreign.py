@@ -58,7 +58,7 @@ def _from_timm(name: str) -> tuple[nn.Module, tuple[int, ...]]:
     except ImportError as error:
         raise SpecError(
             "networks trained on ImageNet come from the package timm, which is not installed; install it with "
-            "pip install 'dovetail[vision]', and run this again"
+            "pip install 'dovetail-nn[vision]', and run this again"
         ) from error
     try:
         with redirect_stdout(sys.stderr):
