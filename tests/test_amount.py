@@ -73,7 +73,7 @@ def test_what_is_trained_beside_others_is_counted_with_its_draws(
         rows = digits.train.x[own].flatten(1)
         np.savez(tmp_path / f"{name}.npz", x=rows.numpy(), y=digits.train.y[own].numpy())
     old = dt.read(tmp_path / "old.npz")
-    dt.train_specialists(old, "mlp:6", epochs=1, folder=tmp_path / "parts", progress=False)
+    team = dt.train_specialists(old, "mlp:6", epochs=1, folder=tmp_path / "parts", progress=False)
 
     def begin(*_: object, **__: object) -> None:
         raise BegunError
@@ -86,7 +86,7 @@ def test_what_is_trained_beside_others_is_counted_with_its_draws(
     ]  # fmt: skip
     refused = CliRunner().invoke(app, command).exception
     assert isinstance(refused, SpecError)
-    new = dt.specialists.data_beside(dt.open(next((tmp_path / "parts").iterdir())), str(tmp_path / "new.npz"))
+    new = dt.specialists.data_beside(team[0], str(tmp_path / "new.npz"))
     more = len(new.train) + 2 * len(
         new.train
     )  # of each class that is there already, as many as of the new one

@@ -16,7 +16,6 @@ from .trunk import on_trunk
 if TYPE_CHECKING:
     from ..data import Dataset
     from ..specialists import Composite, Part, Specialist, Team
-    from ..specialists.class_sets import ClassSet
     from ..specialists.settings import TrainingSettings
     from ..trunks import Trunk
 
@@ -68,7 +67,7 @@ class Others(NamedTuple):
         return data_beside(self.parts[0], text)
 
     def amount(
-        self, data: Dataset, settings: TrainingSettings, rewarded: list[ClassSet] | None
+        self, data: Dataset, settings: TrainingSettings, rewarded: list[list[int]] | None
     ) -> tuple[Dataset, TrainingSettings, int]:
         """Return what new specialists learn, draws from cards among it, how, and how many there are for each seed."""
         from ..specialists.growth import train_beside
