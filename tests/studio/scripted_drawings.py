@@ -156,7 +156,8 @@ def _through(stroke: str, steps: int = 40) -> Points:
     along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(points, axis=0), axis=1))])
     at = np.linspace(0, along[-1], steps)
     if len(points) == 2:
-        return points[0] + (at / along[-1])[:, None] * (points[1] - points[0])
+        line: Points = points[0] + (at / along[-1])[:, None] * (points[1] - points[0])
+        return line
     curve: Points = CubicSpline(along, points)(at)
     return curve
 
@@ -165,5 +166,5 @@ def _drift(random: np.random.Generator, size: float, steps: int = 40) -> Points:
     """Return how far an unsteady hand is off: a few slow waves along the stroke."""
     at = np.linspace(0, 2 * np.pi, steps)[:, None]
     waves = (np.sin(frequency * at + random.uniform(0, 2 * np.pi, 2)) for frequency in (0.5, 1, 2))
-    drift: Points = size * sum(random.normal(0, 0.5, 2) * wave for wave in waves)
+    drift: Points = size * np.sum([random.normal(0, 0.5, 2) * wave for wave in waves], axis=0)
     return drift

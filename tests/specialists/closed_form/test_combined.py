@@ -12,6 +12,7 @@ from scipy.special import log_softmax
 import dovetail as dt
 from dovetail.data import Split
 from dovetail.errors import DataError, DovetailError, MisfitError
+from dovetail.specialists import Part
 from dovetail.specialists.closed_form.combined import weighed
 from dovetail.specialists.data_for import over_list
 
@@ -91,10 +92,10 @@ def test_class_lists_in_another_order_are_joined_by_name(
     classes = (*order, *["fox"] * wider)
     nets = dt.compose(make_team(5, slots=True))
     first = dt.combine([nets, *team_of(DATA, features=6, seed=1)], HARD.val)
-    sums, other = (dt.compose(team_of(data)) for data in (DATA, over_list(DATA, classes)))
+    own: list[Part] = [dt.compose(team_of(data)) for data in (DATA, over_list(DATA, classes))]
     if in_pair:
-        sums, other = dt.combine([nets, sums], HARD), dt.combine([nets, other], HARD)
-    wanted, found = dt.combine([first, sums], HARD.val), dt.combine([first, other], HARD)
+        own = [dt.combine([nets, sums], HARD) for sums in own]
+    wanted, found = dt.combine([first, own[0]], HARD.val), dt.combine([first, own[1]], HARD)
     assert min(found.weights) > 0  # of samples as hard as these both have something to say
     assert found.weights == pytest.approx(wanted.weights, rel=1e-3)
     assert found.known == CLASSES
