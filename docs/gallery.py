@@ -1,6 +1,6 @@
 """The gallery: small circuits, sculpted; what is found in them, over seeds, as the tables and pictures of gallery.md.
 
-``python docs/gallery.py`` prints the tables and draws the pictures (a quarter of an hour on two cores); names of
+``python docs/gallery.py`` prints the tables and draws the pictures (about half an hour on two cores); names of
 circuits after it do these alone.
 """
 
