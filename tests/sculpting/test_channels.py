@@ -212,17 +212,37 @@ def test_the_same_seed_gives_the_same_network() -> None:
 
 @pytest.mark.slow
 def test_values_are_a_task_that_is_done_when_enough_of_them_is_explained() -> None:
-    data = two_channels("values")
+    """A product and a distance, of two inputs each, beside two inputs that say nothing."""
+    generator = torch.Generator().manual_seed(0)
+
+    def split(count: int) -> Split:
+        x = torch.randn(count, 6, generator=generator)
+        return Split(x, torch.stack([x[:, 0] * x[:, 1], (x[:, 2] - x[:, 3]).abs()], 1))
+
+    data = Dataset("values", split(2000), split(500), split(500), ("product", "distance"), task="values")
     found = dt.sculpt_channels(
-        data, TwoChannels, epochs=10, lr=0.03, batch_size=50, unit_steps=[0.5], edge_steps=[], threshold=0.9,
+        data,
+        "mlp:24,dropout=0",
+        epochs=30,
+        lr=0.01,
+        unit_steps=0.3,
+        edge_steps=0.05,
+        threshold=0.9,
         progress=False,
-    )  # fmt: skip
+    )
     with torch.no_grad():
         off = (found.network(data.val.x) - data.val.y) ** 2
     explained = 1 - off.mean() / data.val.y.var(0, correction=0).mean()
     assert float(explained) == pytest.approx(found.accuracy, abs=1e-5)
-    assert found.outcome == "sculpted"
     assert found.accuracy >= 0.9
+    hierarchy = found.hierarchy
+    ends = {(hierarchy.inputs_of(n), hierarchy.outputs_of(n)) for n in range(len(hierarchy.modules))}
+    assert ends == {(frozenset({0, 1}), frozenset({0})), (frozenset({2, 3}), frozenset({1}))}
+
+
+def test_sculpt_says_what_takes_values() -> None:
+    with pytest.raises(SpecError, match="sculpt_channels takes values"):
+        dt.sculpt(two_channels("values"), progress=False)
 
 
 def test_what_was_not_learned_is_said() -> None:
