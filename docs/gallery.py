@@ -1,6 +1,6 @@
 """The gallery: small circuits, sculpted; what is found in them, over seeds, as the tables and pictures of gallery.md.
 
-``python docs/gallery.py`` prints the tables and draws the pictures (a quarter of an hour on two cores); names of
+``python docs/gallery.py`` prints the tables and draws the pictures (about half an hour on two cores); names of
 circuits after it do these alone.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Sequence
+from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,21 +28,41 @@ WIDTH = 24
 
 
 class Circuit(NamedTuple):
-    """A circuit: its formulas, and parts of it that one may look for, as formulas of the same inputs."""
+    """A circuit: its formulas, and parts of it that one may look for, each as formulas of which any will do."""
 
     formulas: str
-    parts: dict[str, str]
+    parts: dict[str, list[str]]
+
+
+def at_least(number: int, names: str) -> str:
+    """Return the formula of so many of some bits being 1."""
+    return " | ".join(f"({' & '.join(some)})" for some in combinations(names, number))
 
 
 CIRCUITS = {
     "adder": Circuit(
         "carry = a0 & b0; s0 = a0 ^ b0; s1 = a1 ^ b1 ^ carry; s2 = a1 & b1 | carry & (a1 ^ b1)",
-        {"carry": "a0 & b0", "half sum": "a1 ^ b1"},
+        {"carry": ["a0 & b0"], "half sum": ["a1 ^ b1"]},
     ),
     "alu": Circuit(
         "both = a & b; one = a ^ b; f = ~m & ~n & both | ~m & n & (a | b) | m & ~n & one | m & n & (one ^ c); "
         "carry = m & n & (both | c & one)",
-        {"and": "a & b", "xor": "a ^ b", "sum": "a ^ b ^ c"},
+        {"and": ["a & b"], "xor": ["a ^ b"], "sum": ["a ^ b ^ c"]},
+    ),
+    "multiplexer": Circuit(
+        "out = ~s1 & ~s0 & d0 | ~s1 & s0 & d1 | s1 & ~s0 & d2 | s1 & s0 & d3",
+        {
+            "half": ["~s0 & d0 | s0 & d1", "~s0 & d2 | s0 & d3", "~s1 & d0 | s1 & d2", "~s1 & d1 | s1 & d3"],
+            "term": ["~s1 & ~s0 & d0", "~s1 & s0 & d1", "s1 & ~s0 & d2", "s1 & s0 & d3"],
+        },
+    ),
+    "parity": Circuit(
+        f"odd = a ^ b ^ c ^ d ^ e; most = {at_least(3, 'abcde')}",
+        {
+            "xor of two": [" ^ ".join(some) for some in combinations("abcde", 2)],
+            "xor of three": [" ^ ".join(some) for some in combinations("abcde", 3)],
+            "at least 2, 3 or 4": [at_least(number, "abcde") for number in (2, 3, 4)],
+        },
     ),
 }
 
@@ -69,8 +90,8 @@ def main(names: Sequence[str]) -> None:
                 learned = [one for one in found if one.outcome != "not learned"]
                 explained = [one.explain() for one in learned]
                 counts = [
-                    f"{_times(explained, task, formula, 'signal')} / {_times(explained, task, formula, 'unit')}"
-                    for formula in circuit.parts.values()
+                    f"{_times(explained, task, formulas, 'signal')} / {_times(explained, task, formulas, 'unit')}"
+                    for formulas in circuit.parts.values()
                 ]
                 edges = sorted(one.edges for one in learned)
                 middle = f"{np.median(edges):g} ({edges[0]} to {edges[-1]})" if edges else "–"
@@ -88,8 +109,8 @@ def main(names: Sequence[str]) -> None:
                 one.explain() for one in learned if _structure(one.hierarchy) == _structure(agreed.hierarchy)
             ]
             of_these = {
-                part: f"{_times(alike, task, formula, 'signal')} / {_times(alike, task, formula, 'unit')}"
-                for part, formula in circuit.parts.items()
+                part: f"{_times(alike, task, formulas, 'signal')} / {_times(alike, task, formulas, 'unit')}"
+                for part, formulas in circuit.parts.items()
             }
             print(
                 f"<!-- {agreed.describe()}\n{len(alike)} seeds end with that structure: {of_these} -->",
@@ -107,10 +128,15 @@ def _structure(hierarchy: Hierarchy) -> Counter[tuple[frozenset[int], frozenset[
     return Counter((hierarchy.inputs_of(module), hierarchy.outputs_of(module)) for module in modules)
 
 
-def _times(explained: Sequence[Explanation], task: BooleanTask, formula: str, kind: str) -> int:
-    """Return in how many networks a signal between modules, or a hidden unit, is a bit that is the formula, or not."""
-    wanted = boolean_task(f"part = {formula}", inputs=list(task.input_names or ())).y.flatten().bool().numpy()
-    return sum(any(_is(one, wanted, task) for one in _of_kind(found, kind)) for found in explained)
+def _times(explained: Sequence[Explanation], task: BooleanTask, formulas: Sequence[str], kind: str) -> int:
+    """Return in how many networks a signal between modules, or a hidden unit, is a bit that is a formula, or not."""
+    names = list(task.input_names or ())
+    wanted = [
+        boolean_task(f"part = {formula}", inputs=names).y.flatten().bool().numpy() for formula in formulas
+    ]
+    return sum(
+        any(_is(one, bits, task) for one in _of_kind(found, kind) for bits in wanted) for found in explained
+    )
 
 
 def _of_kind(explanation: Explanation, kind: str) -> Sequence[Function]:

@@ -82,6 +82,7 @@ def test_public_names() -> None:
         "reproduce",
         "rescale_",
         "sculpt",
+        "sculpt_channels",
         "sculpt_seeds",
         "spectral_clusters",
         "sums",

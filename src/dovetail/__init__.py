@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from .nets import build_net, net_builder
     from .opening import open_saved as open
     from .population import Population, recompute_batch_norm
-    from .sculpting import Hierarchy, Sculpture, detect_modules, sculpt, sculpt_seeds
+    from .sculpting import Hierarchy, Sculpture, detect_modules, sculpt, sculpt_channels, sculpt_seeds
     from .specialists import (
         Composite,
         Specialist,
@@ -97,6 +97,7 @@ __all__ = [
     "reproduce",
     "rescale_",
     "sculpt",
+    "sculpt_channels",
     "sculpt_seeds",
     "spectral_clusters",
     "sums",
@@ -130,7 +131,14 @@ __getattr__, __dir__ = lazy_names(
         "nets": ["build_net", "net_builder"],
         "opening": ["open_saved as open"],
         "population": ["Population", "recompute_batch_norm"],
-        "sculpting": ["Hierarchy", "Sculpture", "detect_modules", "sculpt", "sculpt_seeds"],
+        "sculpting": [
+            "Hierarchy",
+            "Sculpture",
+            "detect_modules",
+            "sculpt",
+            "sculpt_channels",
+            "sculpt_seeds",
+        ],
         "specialists": [
             "Composite",
             "Specialist",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -123,7 +125,7 @@ def test_a_value_that_the_first_search_missed_is_found(monkeypatch: pytest.Monke
     search = spectrum_file._lanczos
     missed: list[bool] = []
 
-    def all_but_one(apply, size, count, *rest, **options):  # type: ignore[no-untyped-def]
+    def all_but_one(apply: Any, size: int, count: int, *rest: Any, **options: Any) -> Any:
         if count == 1 or missed:
             return search(apply, size, count, *rest, **options)
         missed.append(True)

@@ -17,13 +17,20 @@ import typer
 import dovetail as dt
 from dovetail.cli import app
 from dovetail.errors import SpecError
-from dovetail.sculpting import DetectionSettings, SculptSettings, open_sculpture, sculpt_seeds
+from dovetail.sculpting import (
+    ChannelSettings,
+    DetectionSettings,
+    SculptSettings,
+    open_sculpture,
+    sculpt_seeds,
+)
 from dovetail.settings import Settings
 
 DOCS = Path(__file__).parents[2] / "docs" / "sculpting.md"
 DECLARED = [
     (dt.sculpt, SculptSettings),
     (sculpt_seeds, SculptSettings),
+    (dt.sculpt_channels, ChannelSettings),
     (dt.detect_modules, DetectionSettings),
 ]
 FEW = {"unit_steps": [0.5], "edge_steps": [0.1], "progress": False, "device": "cpu"}

@@ -15,6 +15,9 @@ from ..lazy import lazy_names
 
 if TYPE_CHECKING:
     from ..data.boolean import Planted, PlantedModule
+    from .channels.sculpt import sculpt_channels
+    from .channels.sculpture import ChannelSculpture
+    from .channels.search import PruningStep
     from .consensus import Consensus
     from .drawing.draw import draw_hierarchy
     from .explaining.explain import explain
@@ -30,10 +33,12 @@ if TYPE_CHECKING:
     from .sculpture import Sculpture, open_sculpture
     from .sculptures import Sculptures
     from .search_end import SearchEnd
-    from .settings import DetectionSettings, SculptSettings
+    from .settings import ChannelSettings, DetectionSettings, SculptSettings
 
 __all__ = [
     "Agreement",
+    "ChannelSculpture",
+    "ChannelSettings",
     "Consensus",
     "DetectionSettings",
     "Explanation",
@@ -44,6 +49,7 @@ __all__ = [
     "Match",
     "Planted",
     "PlantedModule",
+    "PruningStep",
     "SculptSettings",
     "Sculpture",
     "Sculptures",
@@ -58,6 +64,7 @@ __all__ = [
     "path_products",
     "planted_digits",
     "sculpt",
+    "sculpt_channels",
     "sculpt_seeds",
     "units_needed",
 ]
@@ -66,6 +73,9 @@ __all__ = [
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
+        "channels.sculpt": ["sculpt_channels"],
+        "channels.sculpture": ["ChannelSculpture"],
+        "channels.search": ["PruningStep"],
         "consensus": ["Consensus"],
         "drawing.draw": ["draw_hierarchy"],
         "explaining.explain": ["explain"],
@@ -81,6 +91,6 @@ __getattr__, __dir__ = lazy_names(
         "sculpture": ["Sculpture", "open_sculpture"],
         "sculptures": ["Sculptures"],
         "search_end": ["SearchEnd"],
-        "settings": ["DetectionSettings", "SculptSettings"],
+        "settings": ["ChannelSettings", "DetectionSettings", "SculptSettings"],
     },
 )

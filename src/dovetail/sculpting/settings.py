@@ -169,6 +169,43 @@ class SculptSettings(Settings):
         return self.model_copy(update={**missing, "hidden": tuple(hidden)})
 
 
+class ChannelSettings(Settings):
+    """How networks with convolutions are sculpted, and how their modules are detected.
+
+    Examples
+    --------
+    >>> ChannelSettings(unit_steps=0.5).unit_steps
+    (0.5,)
+    >>> ChannelSettings(epochs=0)
+    Traceback (most recent call last):
+    dovetail.errors.SpecError: epochs must be at least 1, not 0: epochs of every training
+    """
+
+    unit_steps: Shares = Field(
+        default=(0.1, 0.3, 0.5),
+        description="First steps for channels and units, as shares of all hidden ones; none: leave the phase out.",
+    )
+    edge_steps: Shares = Field(
+        default=(0.01, 0.03),
+        description="First steps for edges, as shares of all; none: leave the phase out.",
+    )
+    threshold: Share | None = Field(
+        default=None, description="Accuracy in validation, R² of values, from which on the task is done."
+    )
+    epochs: Count = Field(default=10, description="Epochs of every training.")
+    lr: Annotated[Number, Field(gt=0)] = Field(default=1e-3, description="Step size of Adam.")
+    batch_size: Count = Field(default=64, description="Samples per step.")
+    weight_decay: NotNegative = Field(default=WEIGHT_DECAY, description="L2 term on weights and biases.")
+    modularity_threshold: Number = Field(
+        default=DATA_THRESHOLDS[0],
+        description="Metric above which tests decide on the clusters of a layer.",
+    )
+    merge_threshold: MergeThreshold = Field(
+        default=DATA_THRESHOLDS[1],
+        description="Share of edges above which clusters of two layers are merged.",
+    )
+
+
 class Preset(NamedTuple):
     """Settings of a training."""
 

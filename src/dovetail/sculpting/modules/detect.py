@@ -16,10 +16,11 @@ from typing import TypeVar
 import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
+from torch.nn.modules.conv import _ConvNd
 
 from ...errors import ShapeError
-from ...graph.read import DenseNetwork, dense_matrices
+from ...graph.read import DenseNetwork, dense_matrices, module_chain
 from ..settings import DetectionSettings, Distance, Linkage, Score
 from .agglomerate import LayerClustering, agglomerate
 from .hierarchy import Hierarchy
@@ -55,7 +56,9 @@ def detect_modules(
     ----------
     network : nn.Module, mapping or sequence of matrices
         A network of dense layers, which is followed through its forward, or its weight matrices or masks,
-        ``[units, units before]``, first layer first; a mapping is read as a state dictionary.
+        ``[units, units before]``, first layer first; a mapping is read as a state dictionary. In a module with
+        convolutions a unit is a channel, and two are connected unless the kernel between them, or all weights from the
+        places of a flattened one, are 0.
     example_input : Tensor, optional
         A batch for a network that does not start with an ``nn.Linear``; only its shape counts.
     modularity_threshold : float
@@ -136,9 +139,17 @@ def read_edges(network: DenseNetwork, example_input: Tensor | None = None) -> tu
     [[True, False], [False, True]]
     [[True, False]]
     """
+    if isinstance(network, nn.Module) and any(isinstance(part, _ConvNd) for part in network.modules()):
+        params = dict(network.named_parameters())
+        matrices = [
+            layer.by_unit(params[layer.weight].detach()).ne(0).any(2)
+            for layer in module_chain(network, example_input)
+        ]
+    else:
+        matrices = [matrix != 0 for matrix in dense_matrices(network, example_input).values()]
     found = []
-    for matrix in dense_matrices(network, example_input).values():
-        edges = (matrix != 0).cpu().numpy()
+    for matrix in matrices:
+        edges = matrix.cpu().numpy()
         edges.setflags(write=False)
         found.append(edges)
     return tuple(found)

@@ -223,7 +223,9 @@ def _of_dataset(data: Dataset) -> Problem:
     data.check_trainable()
     if data.task == "values":
         raise SpecError(
-            f"{data.name} has values for targets; sculpting needs classes or bits, to tell when a task is done"
+            f"{data.name} has values for targets; sculpt needs classes or bits, to tell when a task is done, and "
+            "sculpt_channels takes values, too: dovetail.sculpt_channels(data, 'mlp:24,dropout=0', threshold=0.9), for "
+            "90 % of their variance"
         )
     head: Head = "bits" if data.task == "bits" else "classes"
     train, val = (

@@ -65,7 +65,8 @@ def read_network(network: nn.Module, problem: Problem) -> Perceptrons:
     if not torch.allclose(stack.logits(x)[0], outputs_of(network, x), rtol=close, atol=close / 10):
         raise SpecError(
             "the network is not a plain perceptron: dense layers with ReLUs between them give other outputs than it "
-            "does; other activations, shortcuts, convolutions and normalisation cannot be sculpted"
+            "does; other activations, shortcuts and normalisation cannot be sculpted so (convolutions, activations and "
+            "batch norm in a row can, by dovetail.sculpt_channels)"
         )
     return stack
 
