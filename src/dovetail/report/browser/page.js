@@ -12,7 +12,7 @@ function drawOne(box, width) {
   const choice = box.parentElement.querySelector("select");
   const figure = choice ? content[choice.selectedIndex] : content;
   figure.layout = { ...figure.layout, template: chartTemplate(), ...(width ? { width } : { autosize: true }) };
-  Plotly.react(box, { ...figure, config: chartConfig });
+  globalThis.Plotly.react(box, { ...figure, config: chartConfig });
 }
 
 function draw(width) {

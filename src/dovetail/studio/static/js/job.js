@@ -6,9 +6,11 @@ import { clear, durationText, h, notice } from "./elements.js";
 const PAUSE = 400;
 const LONGEST_PAUSE = 6400;
 
+const ignore = (_) => {};
+
 // Calls onChange with the job now and then until it has ended; returns a function that stops watching. When there is
 // no answer, onSilence is called with why, and it asks again, more and more seldom: the job may be as well as ever.
-export function watchJob(id, onChange, onSilence = () => {}) {
+export function watchJob(id, onChange, onSilence = ignore) {
   let stopped = false;
   let timer = 0;
   let pause = PAUSE;
@@ -35,7 +37,7 @@ export function watchJob(id, onChange, onSilence = () => {}) {
 }
 
 // A panel that follows a job while it is on the page. `onChange` gets every state, `onDone` the last one.
-export function jobPanel(job, { onChange, onDone } = {}) {
+export function jobPanel(job, { onChange = ignore, onDone = ignore } = {}) {
   const bar = h("progress", { "aria-label": job.title });
   const note = h("span", { class: "quiet" });
   const cancel = h("button", { type: "button" }, "Cancel");
@@ -96,10 +98,12 @@ export function jobPanel(job, { onChange, onDone } = {}) {
     (now) => {
       if (isGone()) return;
       show(now);
-      onChange?.(now);
-      if (now.state !== "running") onDone?.(now);
+      onChange(now);
+      if (now.state !== "running") onDone(now);
     },
-    (reason) => isGone() || showSilence(reason),
+    (reason) => {
+      if (!isGone()) showSilence(reason);
+    },
   );
   return panel;
 }

@@ -7,7 +7,7 @@ import { startTheme } from "./theme.js";
 
 const FIRST = "bench";
 const main = document.getElementById("view");
-const links = [...document.querySelectorAll("nav a")];
+const links = [.../** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("nav a"))];
 const names = links.map((link) => link.dataset.view);
 
 let turn = 0; // which showing is the latest; an earlier one that is still loading has lost its place

@@ -47,7 +47,7 @@ class DrawView {
   }
 
   // The group's specialists that take part, and how, as the address has them.
-  takeFrom({ files, method }) {
+  takeFrom({ files = undefined, method = undefined }) {
     const { group, first } = this.chosen;
     const wanted = files === undefined ? first : files.split("\n"); // no name has a line break in it
     this.ticked = new Set(group.specialists.map(({ file }) => file).filter((file) => wanted.includes(file)));
