@@ -44,7 +44,7 @@ def null_chart(ncut: float, copies: Sequence[float], wanted: int | None = None) 
     (['3 of 50 shuffled copies', 'the network'], 'n-cut 1.5, z = -3.67, p = 0.25')
     """
     null = Null(ncut, np.array(copies, dtype=np.float64))
-    figure = empty_figure("n-cut (further left: more clusterable)", "copies", height=340)
+    figure = empty_figure("n-cut (left: more clusterable)", "copies", height=340)
     title, top, ends = f"n-cut {ncut:.4g}", 1, [ncut]
     if len(copies):
         title += f", z = {null.z_score:.2f}, p = {null.p_value:.3g}"
@@ -54,7 +54,7 @@ def null_chart(ncut: float, copies: Sequence[float], wanted: int | None = None) 
         all_there = wanted is None or len(copies) >= wanted
         figure.add_bar(
             x=((edges[1:] + edges[:-1]) / 2).tolist(), y=counts.tolist(), width=np.diff(edges).tolist(),
-            name=f"{len(copies)}{'' if all_there else f' of {wanted}'} shuffled copies",
+            name=f"{len(copies):,}{'' if all_there else f' of {wanted:,}'} shuffled copies",
             customdata=np.stack([edges[:-1], edges[1:]], 1).tolist(),
             marker={"color": GREY, "opacity": 0.6, "line": {"width": 0}},
             hovertemplate="n-cut %{customdata[0]:.4g} to %{customdata[1]:.4g}: %{y} copies<extra></extra>",
@@ -92,7 +92,8 @@ def composition_chart(counts: Sequence[Sequence[int]], layers: Sequence[tuple[st
     names, sizes = [plain(name) for name, _ in layers], [size for _, size in layers]
     figure.add_heatmap(
         x=list(range(len(layers))), y=list(range(len(counts))),
-        z=shares, zmin=0, zmax=max((max(row, default=0.0) for row in shares), default=0.0) or 1.0, colorscale="Blues",
+        z=shares, zmin=0, zmax=max((max(row, default=0.0) for row in shares), default=0.0) or 1.0,
+        autocolorscale=True,
         text=[[count or "" for count in row] for row in counts],
         texttemplate="%{text}" if len(counts) * len(layers) <= _MOST_COUNTS else None,
         customdata=[list(zip(row, sizes, names, strict=True)) for row in counts],
@@ -120,7 +121,7 @@ def audits_chart(audits: Sequence[tuple[str, float, Sequence[float]]]) -> Figure
     >>> [trace.name for trace in chart.data], chart.data[1].x
     (['shuffled copies', 'the network'], (0.8, 0.5))
     """
-    figure = empty_figure("n-cut / k (further left: more clusterable)", "", height=150 + 26 * len(audits))
+    figure = empty_figure("n-cut / k (left: more clusterable)", "", height=150 + 26 * len(audits))
     names, places = [plain(name) for name, _, _ in audits], list(range(len(audits)))
     copies = [(place, np.array(of)) for place, (_, _, of) in enumerate(audits) if len(of)]
     figure.add_scatter(

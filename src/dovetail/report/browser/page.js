@@ -1,6 +1,6 @@
 // Draws the charts of a report, on the screen and on paper.
 
-import { chartConfig, chartTemplate } from "./chart_look.js";
+import { chartConfig, themed } from "./chart_look.js";
 
 // What fits on a sheet of A4 or Letter between its margins, in pixels.
 const PAPER = 670;
@@ -11,8 +11,8 @@ function drawOne(box, width) {
   const content = JSON.parse(box.nextElementSibling.textContent);
   const choice = box.parentElement.querySelector("select");
   const figure = choice ? content[choice.selectedIndex] : content;
-  figure.layout = { ...figure.layout, template: chartTemplate(), ...(width ? { width } : { autosize: true }) };
-  globalThis.Plotly.react(box, { ...figure, config: chartConfig });
+  const { data, layout } = themed(figure);
+  globalThis.Plotly.react(box, data, { ...layout, ...(width ? { width } : { autosize: true }) }, chartConfig);
 }
 
 function draw(width) {
