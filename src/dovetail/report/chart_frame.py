@@ -18,7 +18,8 @@ def empty_figure(x: str, y: str, height: int = 420) -> Figure:
     # Pages bring a template of their own, and copying one of plotly's takes three times as long as all the rest.
     return Figure(
         layout={
-            "template": "none", "colorscale": {"sequential": "Blues"}, "height": height, "margin": {"l": 10, "r": 10, "t": 40, "b": 10},
+            "template": "none", "height": height, "margin": {"l": 10, "r": 10, "t": 40, "b": 10},
+            "colorscale": {"sequential": "Blues"},
             "xaxis": {"title": {"text": x}, **axis}, "yaxis": {"title": {"text": y}, **axis},
             "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
         }

@@ -1,4 +1,4 @@
-"""The studio as an ASGI application: its pages, its views' routes, jobs over HTTP, and the lanes and the guard around all."""
+"""The studio as an ASGI application: its pages, its views' routes, jobs over HTTP, and what is around all."""
 
 from __future__ import annotations
 

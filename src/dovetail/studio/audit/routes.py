@@ -38,7 +38,7 @@ class SavedFolder(BaseModel):
 
 
 class Offer(BaseModel):
-    """What there is to audit, what can be set, and which audits are saved; ``complete`` is false where there is more."""
+    """What there is to audit, what can be set, and what is saved; ``complete`` is false where there is more."""
 
     files: list[FoundFile]
     saved: list[SavedFolder]

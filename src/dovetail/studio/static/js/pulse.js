@@ -12,7 +12,11 @@ const PLACES = {
   recipe: () => placeOf("runs"),
 };
 
-const placeOfJob = (job) => PLACES[job.kind]?.(job) ?? placeOf("bench");
+// Others are called as their view, or else belong to the first.
+function placeOfJob(job) {
+  const isView = document.querySelector(`nav [data-view="${CSS.escape(job.kind)}"]`);
+  return PLACES[job.kind]?.(job) ?? placeOf(isView ? job.kind : "bench");
+}
 
 const howFar = ({ done, total }) => (total ? `${Math.floor((100 * done) / total)} %` : "starting");
 
