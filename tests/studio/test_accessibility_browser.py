@@ -26,7 +26,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory, parts_folder: Path) -> Path
     root = tmp_path_factory.mktemp("everything")
     for number in (3, 8):
         shutil.copy(parts_folder / f"digits-{number}-seed0.safetensors", root)
-    dt.compose([dt.open(root / f"digits-{number}-seed0.safetensors") for number in (3, 8)]).save(root / "both.safetensors")  # type: ignore[misc]
+    dt.compose([dt.open(root / f"digits-{number}-seed0.safetensors") for number in (3, 8)]).save(
+        root / "both.safetensors"
+    )  # type: ignore[misc]
     audit_folder(root)
     for seed in (0, 1):
         save_audit(root, f"audits/{seed}", seed=seed)

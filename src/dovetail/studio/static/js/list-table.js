@@ -27,7 +27,7 @@ function order(rows, columns, sort) {
   return [...rows].sort(compare);
 }
 
-const textOf = (row) => Object.values(row).filter((value) => typeof value === "string").join("\n").toLowerCase();
+const textOf = (row, columns) => columns.map(({ key }) => row[key]).filter((value) => typeof value === "string").join("\n").toLowerCase();
 
 // `columns` as in tables, each with a key, and `value` where something else than the cell is sorted by. `ticked` is a set
 // of names; rows have a `name`. `onState(isStep)` is called when people changed the state, `onTick` when they ticked.
@@ -91,9 +91,9 @@ export function listTable({ caption, columns, state, ticked, onState, onTick }) 
 
   function draw() {
     const wanted = state.filter.trim().toLowerCase();
-    const found = order(rows, columns, state.sort).filter((row) => !wanted || textOf(row).includes(wanted));
-    count.textContent = wanted ? `${found.length} of ${rows.length}` : "";
     const shown = columns.filter(({ key }) => !state.without.has(key));
+    const found = order(rows, columns, state.sort).filter((row) => textOf(row, shown).includes(wanted));
+    count.textContent = wanted ? `${found.length} of ${rows.length}` : "";
     const sorted = (key) => (state.sort === key ? "ascending" : state.sort === `-${key}` ? "descending" : null);
     const all = [
       { title: "compare", key: "tick", number: false, format: (_, row) => tickOf(row.name) },
