@@ -11,7 +11,7 @@ from ...cluster.source import chain_text
 from ...errors import FileFormatError
 from ...io.fields import nan_to_null
 from ...report.chart_frame import chart_content
-from ...report.charts_cluster import audits_chart, composition_chart, null_chart
+from ...report.charts_cluster import audits_chart, composition_chart, null_chart, says_p
 
 
 def audit_shown(content: object) -> dict[str, Any]:
@@ -74,8 +74,10 @@ def audits_shown(contents: Sequence[tuple[str, object]]) -> dict[str, Any]:
 
 def null_shown(null: Null, wanted: int) -> dict[str, Any]:
     """Return what to show of a null, which may not have all of its copies yet."""
+    enough = says_p(len(null.copies), wanted)
     numbers = {
-        "ncut": null.ncut, "mean": null.mean, "std": null.std, "p_value": null.p_value, "z_score": null.z_score,
+        "ncut": null.ncut, "mean": null.mean, "std": null.std,
+        "p_value": null.p_value if enough else None, "z_score": null.z_score if enough else None,
     }  # fmt: skip
     return {
         "numbers": nan_to_null(numbers),
