@@ -227,7 +227,7 @@ class Page:
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
             f'<meta name="generator" content="dovetail {__version__}">\n'
             f'<title>{escape(self.title)}</title>\n<link rel="icon" href="data:,">\n'
-            f"<style>\n{style('scroll.css')}{style('page.css')}</style>\n</head>\n"
+            f"<style>\n{style('scroll.css')}{style('page.css')}{style('paper.css')}</style>\n</head>\n"
             f"<body>\n<main>\n{body}\n</main>\n{scripts}</body>\n</html>\n"
         )
 

@@ -18,10 +18,21 @@ function chartTemplate(colour) {
   };
 }
 
+// A colour in numbers: where people have forced theirs, it has a name that only the browser knows.
+function plainColour(text) {
+  if (!text || text.startsWith("#")) return text;
+  const probe = document.createElement("span");
+  probe.style.color = text;
+  document.body.append(probe);
+  const { color } = getComputedStyle(probe);
+  probe.remove();
+  return color;
+}
+
 // A figure as the page shows it. Shades of heatmaps begin at the colour of the page, which may be dark.
 export function themed({ data, layout }) {
   const style = getComputedStyle(document.documentElement);
-  const colour = (name) => style.getPropertyValue(name).trim();
+  const colour = (name) => plainColour(style.getPropertyValue(name).trim());
   const page = colour("--panel") || colour("--page");
   const colorscale = {
     sequential: [
@@ -35,6 +46,16 @@ export function themed({ data, layout }) {
     ],
   };
   return { data, layout: { ...layout, colorscale, template: chartTemplate(colour) } };
+}
+
+// What fits on a sheet of A4 or Letter between its margins, in pixels; and so high that a page holds several.
+const PAPER = 670;
+const PAPER_HEIGHT = 0.7;
+
+// How large a chart is: as wide as its place, or for paper.
+export function sized(layout, onPaper) {
+  if (!onPaper) return { ...layout, autosize: true };
+  return { ...layout, width: PAPER, height: Math.round(PAPER_HEIGHT * layout.height) };
 }
 
 // Only these buttons: among plotly's own is one that sends the data to its makers' server.

@@ -1,11 +1,12 @@
 // Charts: plotly figures from the server, in the page's colours, with what takes them away.
 
-import { chartConfig, themed } from "/shared/chart_look.js";
+import { chartConfig, sized, themed } from "/shared/chart_look.js";
 import { h } from "./elements.js";
 import { takeAway } from "./take-away.js";
 
 const figures = new Map(); // by element, so that a new theme can draw them again
 let loading = null;
+let onPaper = false; // while the page is printed
 
 function plotly() {
   loading ??= new Promise((resolve, reject) => {
@@ -37,11 +38,21 @@ export async function drawChart(element, figure) {
   if (figures.get(element) !== figure || !element.isConnected) return; // a later one has come, or the view has gone
   dropGone(library);
   const { data, layout } = themed(figure);
-  await library.react(element, data, layout, chartConfig);
+  await library.react(element, data, sized(layout, onPaper), chartConfig);
 }
 
-document.addEventListener("themechange", () => {
+function drawAll() {
   for (const [element, figure] of [...figures]) drawChart(element, figure);
+}
+
+document.addEventListener("themechange", drawAll);
+addEventListener("beforeprint", () => {
+  onPaper = true;
+  drawAll();
+});
+addEventListener("afterprint", () => {
+  onPaper = false;
+  drawAll();
 });
 
 // A place for a chart with its name for those who cannot see it. Its room is kept from the first drawing, so that
