@@ -112,7 +112,8 @@ def composition_chart(counts: Sequence[Sequence[int]], layers: Sequence[tuple[st
     names = [plain(name) for name, _ in layers]
     left_out = [size - used for (_, size), used in zip(layers, sizes, strict=True)]
     ticks = [
-        f"{name}<br>({out:,} left out)" if out > 0 else name for name, out in zip(names, left_out, strict=True)
+        f"{name}<br>({out:,} left out)" if out > 0 else name
+        for name, out in zip(names, left_out, strict=True)
     ]
     figure.add_heatmap(
         x=list(range(len(layers))), y=list(range(len(counts))),
