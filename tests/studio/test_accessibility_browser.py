@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import Literal
 from urllib.parse import quote
 
 import pytest
@@ -11,6 +12,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 import dovetail as dt
+from dovetail.specialists import Composite, Specialist
 
 from .audits import audit_folder, save_audit
 from .conftest import UrlOf
@@ -24,11 +26,14 @@ pytestmark = pytest.mark.slow
 def folder(tmp_path_factory: pytest.TempPathFactory, parts_folder: Path) -> Path:
     """One of each thing that can be looked at."""
     root = tmp_path_factory.mktemp("everything")
+    pair = []
     for number in (3, 8):
-        shutil.copy(parts_folder / f"digits-{number}-seed0.safetensors", root)
-    dt.compose([dt.open(root / f"digits-{number}-seed0.safetensors") for number in (3, 8)]).save(
-        root / "both.safetensors"
-    )  # type: ignore[misc]
+        name = f"digits-{number}-seed0.safetensors"
+        shutil.copy(parts_folder / name, root)
+        part = dt.open(root / name)
+        assert isinstance(part, Specialist)
+        pair.append(part)
+    Composite(pair).save(root / "both.safetensors")
     audit_folder(root)
     for seed in (0, 1):
         save_audit(root, f"audits/{seed}", seed=seed)
@@ -54,6 +59,8 @@ PLACES = {
 }
 
 
+THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+
 # Rules that load style sheets anew would break the page's policy; they are about screens that are turned.
 OPTIONS = {"resultTypes": ["violations"], "preload": False}
 
@@ -67,8 +74,8 @@ def test_axe_finds_nothing(studio_url: UrlOf, page: Page, folder: Path) -> None:
         expect(page.get_by_text(shown).first).to_be_visible(timeout=30_000)
         for folded in page.locator("main summary").all():
             folded.click()
-        for theme in ("light", "dark"):
-            page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
+        for theme in THEMES:
+            page.emulate_media(color_scheme=theme)
             page.wait_for_function("theme => document.documentElement.dataset.theme === theme", arg=theme)
             for one in axe.run(page, options=OPTIONS).response["violations"]:
                 found.append((place, theme, one["id"], one["nodes"][0]["html"]))

@@ -90,15 +90,9 @@ def _cells(table: Table | Comparison) -> tuple[list[str], _Cells]:
         for cell in table.cells:
             labels = tuple(str(cell.labels.get(name, "")) for name in names)
             ours, published = cell.ours, cell.published
-            cells.append(
-                (
-                    labels,
-                    cell.metric,
-                    ours and ours.share,
-                    ours and ours.spread,
-                    published and published.share,
-                )
-            )
+            value = None if ours is None else ours.share
+            spread = None if ours is None else ours.spread
+            cells.append((labels, cell.metric, value, spread, None if published is None else published.share))
         return names, cells
     import pandas as pd
 
