@@ -6,6 +6,7 @@ import csv
 import io
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PIL import Image
@@ -13,6 +14,8 @@ from playwright.sync_api import Download, Locator, Page, expect
 
 import dovetail as dt
 from dovetail.recipes import Comparison, find_recipe
+from dovetail.report.chart_frame import chart_content
+from dovetail.report.charts_training import Curve, training_chart
 from dovetail.specialists import Composite, Specialist
 
 from .audits import audit_folder, save_audit
@@ -154,3 +157,24 @@ def test_formulas_of_strangers_are_text_in_spreadsheets(
         }"""
     )
     assert text == '\'=1+1,-2.5,-2.5,\'+x,"say ""no""","a,b",\r\n'
+
+
+def test_curves_of_a_training_move(studio_url: UrlOf, page: Page, tmp_path: Path) -> None:
+    job = {"id": "j", "kind": "demo", "title": "Training ten", "state": "running", "done": 1, "total": 4, "note": "",
+           "error": None, "started": 0, "ended": None, "partial": None, "result": None}  # fmt: skip
+    losses = {"3": Curve([0.9], [0.8])}
+
+    def figure() -> dict[str, Any]:
+        return chart_content(training_chart(losses))
+
+    said = [{**job, "partial": {"curves": figure()}}]
+    page.route("**/api/jobs", lambda route: route.fulfill(json=[job]))
+    page.route("**/api/jobs/j", lambda route: route.fulfill(json=said[-1]))
+    page.goto(studio_url(tmp_path) + "#/runs")
+    lines = page.get_by_role("group", name="Training ten: loss").locator(".legendtext")
+    expect(lines).to_have_text(["3, validation", "3, training"], timeout=60_000)
+    losses["8"] = Curve([0.7, 0.6], [0.8, 0.7])
+    said.append({**job, "state": "done", "result": {"curves": figure()}})
+    expect(lines).to_have_text(
+        ["3, validation", "3, training", "8, validation", "8, training"], timeout=60_000
+    )

@@ -7,6 +7,7 @@ import { choose, goTo, placeOf, setParameters } from "../js/place.js";
 import { poll } from "../js/poll.js";
 import { dataTable } from "../js/table.js";
 import { SEPARATOR, showCompared } from "./runs-compare.js";
+import { trainingCurves } from "./runs-curves.js";
 import { showRun } from "./runs-one.js";
 import { dateText, progressBar } from "./runs-progress.js";
 import { recipeForm } from "./runs-start.js";
@@ -84,9 +85,14 @@ async function showAll(element, parameters) {
   clear(element, h("h1", {}, "Runs"), problems, empty, box, others);
   empty.hidden = box.hidden = true;
   await look();
-  element.append(await recipeForm());
+  const curves = await trainingCurves();
+  element.append(curves.element, await recipeForm());
   // Recipes that run in another terminal move here as well.
-  return poll(() => look().catch(say), PAUSE);
+  const stop = poll(() => look().catch(say), PAUSE);
+  return () => {
+    curves.stop();
+    stop();
+  };
 }
 
 function otherTable(audits, sculptures) {
