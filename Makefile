@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 TORCH := $(shell grep '^torch==' constraints.txt)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test slow lint format bench docs results screenshots dist installed editable clean
+.PHONY: demo test slow lint scripts format bench docs results screenshots dist installed editable clean
 
 demo: $(VENV)/.ready
 	$(BIN)/dovetail demo
@@ -17,10 +17,16 @@ test: $(VENV)/.ready
 slow: $(VENV)/.ready
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m slow -n 2 --dist loadfile --durations=15
 
-lint: $(VENV)/.ready
+lint: $(VENV)/.ready scripts
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+# The JavaScript of studio and report. Only this needs Node and npm's packages; where they cannot be had, it says so.
+scripts:
+	@if ! command -v npm >/dev/null; then echo "There is no npm here: JavaScript is not checked"; \
+	elif ! npm install --silent --no-audit --no-fund --no-package-lock; then echo "npm cannot get its packages: JavaScript is not checked"; \
+	else npm run --silent check; fi
 
 format: $(VENV)/.ready
 	$(BIN)/ruff check --fix .
@@ -63,4 +69,4 @@ $(VENV)/.ready: pyproject.toml constraints.txt
 	touch $@
 
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) node_modules build dist .pytest_cache .mypy_cache .ruff_cache

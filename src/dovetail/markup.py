@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from base64 import b64encode
 from collections.abc import Iterable, Mapping
 from html import escape
@@ -21,6 +22,9 @@ Shades = Mapping[tuple[int, int], float]
 
 MOST_ROWS, MOST_COLUMNS = 60, 40
 """Of a table in a notebook."""
+
+_NAMES_IN_DIGITS = ("seed",)
+"""Columns of whole numbers that are names and no counts."""
 
 # No colour of text and none of paper, which are the notebook's, light or dark. Grey and blue let either shine through.
 _STYLE = """
@@ -71,6 +75,7 @@ def table_html(
         "number" if pd.api.types.is_numeric_dtype(kind) and not pd.api.types.is_bool_dtype(kind) else ""
         for kind in table.dtypes
     ]
+    counts = [str(name) not in _NAMES_IN_DIGITS for name in table.columns]
     # A heading stands where the numbers below it do.
     heads = [
         kind or ("number" if "number" in marks.get((0, place), "") else "")
@@ -88,12 +93,19 @@ def table_html(
         cells = [f'<th scope="row">{_label(name)}</th>'] if named else []
         cells += [
             f"<td{_classed(marks.get((row, place), kind))}{_shaded(shades.get((row, place), 0.0))}>"
-            f"{escape(format_value(value, digits))}</td>"
-            for place, (value, kind) in enumerate(zip(values, kinds, strict=True))
+            f"{escape(_cell(value, digits, apart=apart))}</td>"
+            for place, (value, kind, apart) in enumerate(zip(values, kinds, counts, strict=True))
         ]
         rows.append(f"<tr>{''.join(cells)}</tr>")
     body = "\n".join(rows)
     return f"<table>\n<thead>\n<tr>{''.join(head)}</tr>\n</thead>\n<tbody>\n{body}\n</tbody>\n</table>"
+
+
+def _cell(value: object, digits: int, *, apart: bool) -> str:
+    """Return a value as a table has it: the thousands of a count are set apart."""
+    if apart and isinstance(value, numbers.Integral) and not isinstance(value, bool):
+        return f"{int(value):,}"
+    return format_value(value, digits)
 
 
 def excerpt_html(

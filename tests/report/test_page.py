@@ -189,7 +189,7 @@ def test_tables_format_numbers_and_show_names_of_rows() -> None:
     cells = [re.findall(r">([^<]+)<", row) for row in rows]
     assert cells == [
         ["name", "float", "tiny", "count", "flag"],
-        ["a", "0.123", "1.0e-09", "1000000", "yes"],
+        ["a", "0.123", "1.0e-09", "1,000,000", "yes"],
         ["–", "–", "-0.000", "2", "no"],
         ["count", "flag"],
         ["1000000", "yes"],

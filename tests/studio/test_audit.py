@@ -20,7 +20,7 @@ from dovetail.studio.audit.settings import AuditSettings
 from dovetail.studio.folder import StudioFolder
 from dovetail.studio.networks import limits
 
-from .audits import audit_folder, planted
+from .audits import audit_folder, planted, save_audit
 from .conftest import ClientOf
 
 Told = list[dict[str, Any]]
@@ -184,3 +184,39 @@ def test_an_audit_whose_parts_do_not_fit_is_refused(client: ClientOf, tmp_path: 
     answer = client(tmp_path).get("/api/audit/saved", params={"folder": "."})
     assert answer.status_code == 400
     assert "composition" in answer.json()["error"]
+
+
+def test_saved_audits_are_listed_and_stand_side_by_side(client: ClientOf, tmp_path: Path) -> None:
+    audit_folder(tmp_path)
+    made = {name: save_audit(tmp_path, name, seed=seed) for seed, name in enumerate(("a/one", "two"))}
+    studio = client(tmp_path)
+    assert {one["folder"] for one in studio.get("/api/audit").json()["saved"]} == set(made)
+    found = studio.get("/api/audit/compare", params={"of": [f"saved:{name}" for name in made]}).json()
+    for shown, (name, audit) in zip(found["audits"], made.items(), strict=True):
+        assert shown["name"] == name
+        for key in ("ncut", "z_score", "p_value", "seed", "k", "components"):
+            assert shown[key] == pytest.approx(audit["clusterability"][key]), key
+        assert shown["copies"] == len(audit["clusterability"]["null"])
+    assert found["chart"]["data"][1]["x"] == [audit["clusterability"]["ncut"] / 3 for audit in made.values()]
+
+
+@pytest.mark.parametrize(
+    ("name", "status", "says"),
+    [
+        ("saved:nothing", 404, "nothing/audit.json"),
+        ("saved:../one", 400, "not in the studio's folder"),
+        ("saved:damaged", 400, "audit again"),
+        ("saved:other", 400, "leave it out, or audit again"),
+        ("job:gone", 404, "there is no job 'gone'"),
+        ("one", 400, "write saved:FOLDER or job:ID"),
+    ],
+)
+def test_what_is_no_audit_stands_beside_none(
+    client: ClientOf, tmp_path: Path, name: str, status: int, says: str
+) -> None:
+    for folder, content in (("damaged", "{"), ("other", "{}")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "audit.json").write_text(content)
+    answer = client(tmp_path).get("/api/audit/compare", params={"of": name})
+    assert answer.status_code == status
+    assert says in answer.json()["error"]

@@ -54,7 +54,7 @@ def test_compose_three_drop_one_and_add_it_back(studio_url: UrlOf, page: Page, p
     expect(page.get_by_role("heading", name="Composite of 3")).to_be_visible()
     expect(known(page)).to_have_text(["3", "5", "8"])
     expect(shown_accuracy(page)).to_have_text(accuracy(parts_folder, 3, 5, 8))
-    expect(page.locator(".bench-chart .hm").first).to_be_attached()
+    expect(page.locator(".chart .hm").first).to_be_attached()
 
     page.get_by_role("checkbox", name="5", exact=True).uncheck()
     expect(known(page)).to_have_text(["3", "8"])
@@ -169,7 +169,7 @@ def test_save_by_keyboard_alone(studio_url: UrlOf, page: Page, parts_folder: Pat
 def test_narrow_page_does_not_scroll_sideways(studio_url: UrlOf, page: Page, parts_folder: Path) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     page.goto(f"{studio_url(parts_folder)}#/bench")
-    expect(page.locator(".bench-chart .hm").first).to_be_attached()
+    expect(page.locator(".chart .hm").first).to_be_attached()
     expect(page.get_by_role("region", name="Compatibility of any two").locator("td.number")).to_have_count(90)
     assert page.evaluate("document.documentElement.scrollWidth") == 390
 
@@ -199,8 +199,8 @@ def test_a_phone_shows_what_a_tick_did_and_leads_to_the_rest(
 def test_pictures_are_there_in_words(studio_url: UrlOf, page: Page, parts_folder: Path) -> None:
     page.goto(f"{studio_url(parts_folder)}#/bench?ticked=none")
     tick(page, "3", "5")
-    expect(page.get_by_role("img", name="Confusion matrix")).to_be_visible()
-    expect(page.get_by_role("img", name="Accuracy by class")).to_be_visible()
+    expect(page.get_by_role("group", name="Confusion matrix")).to_be_visible()
+    expect(page.get_by_role("group", name="Accuracy by class")).to_be_visible()
     page.get_by_text("What it takes for what, in numbers").click()
     rows = page.get_by_role("region", name="Test samples of each class").locator("tbody tr")
     counts = Composite(parts_of(parts_folder, 3, 5)).evaluate(DIGITS.test).confusion.tolist()

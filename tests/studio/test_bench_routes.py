@@ -185,11 +185,16 @@ def test_training_goes_on_once(client: ClientOf, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_the_demo_job_trains_ten_and_keeps_them(tmp_path: Path) -> None:
     told: list[tuple[float, float | None]] = []
+    curves: list[int] = []
 
     def tell(done: float, total: float | None, note: str = "", partial: Any = None) -> None:
         told.append((done, total))
+        if partial is not None:
+            curves.append(len(partial["curves"]["data"]))
 
-    assert demo_job.run({"folder": str(tmp_path / "parts")}, tell) == {"specialists": 10}
+    found = demo_job.run({"folder": str(tmp_path / "parts")}, tell)
+    assert found["specialists"] == 10
+    assert curves == [4, 8, 12, 16, 20]  # in training and on validation data, of each
     files = sorted((tmp_path / "parts").iterdir())
     team = [open_file(file) for file in files]
     assert len(team) == 10
@@ -198,7 +203,7 @@ def test_the_demo_job_trains_ten_and_keeps_them(tmp_path: Path) -> None:
     images = torch.cat([prepared(one.ink, "digits") for one in drawings])
     said = dt.compose(team)(images).argmax(1)
     assert int((said == torch.tensor([one.digit for one in drawings])).sum()) >= 108
-    assert told == [(done, 10) for done in (0, 2, 4, 6, 8)]
+    assert told == [(done, 10) for done in (0, 2, 2, 4, 4, 6, 6, 8, 8, 10)]
     written = [file.stat().st_mtime_ns for file in files]
-    demo_job.run({"folder": str(tmp_path / "parts")}, tell)
+    assert demo_job.run({"folder": str(tmp_path / "parts")}, tell) == {"specialists": 10, "curves": None}
     assert [file.stat().st_mtime_ns for file in files] == written

@@ -14,7 +14,7 @@ from fastapi.testclient import TestClient
 
 from dovetail.engine import results_file
 from dovetail.io.lock import is_worked_in
-from dovetail.recipes import Finished, find_recipe
+from dovetail.recipes import Comparison, Finished, find_recipe
 from dovetail.report import build_report
 from dovetail.studio.folder import StudioFolder
 from dovetail.studio.runs import studio_runs
@@ -295,3 +295,28 @@ def test_results_in_memory_are_limited_by_their_size(root: Path, monkeypatch: py
     for name in ("half", "half", "old/whole", "half"):  # the two together are too much
         kept.results(root / name)
     assert reads == ["half", "whole", "half"]
+
+
+def test_runs_stand_side_by_side(client: ClientOf, tmp_path: Path) -> None:
+    write_run(tmp_path / "1/all")
+    write_run(tmp_path / "2/half", done=2)
+    answer = client(tmp_path).get("/api/runs/compare", params={"name": ["1/all", "2/half"]}).json()
+    assert [run["done"] for run in answer["runs"]] == [4, 2]
+    (shown,) = find_recipe(RECIPE).tables("paper", finished_units())
+    assert isinstance(shown, Comparison)
+    (table,) = answer["tables"]
+    assert table["title"] == shown.title
+    ours = {(*map(str, cell.labels.values()), cell.metric): cell.ours for cell in shown.cells}
+    assert len(table["rows"]) == len(ours)
+    for row in table["rows"]:
+        mine = ours[(*row["labels"], row["metric"])]
+        assert row["values"][0] == (mine and mine.share)
+        assert row["values"][1] in (None, row["values"][0])
+    assert {row["values"][1] is None for row in table["rows"]} == {True, False}
+
+
+def test_runs_beside_what_is_none_are_refused(client: ClientOf, tmp_path: Path) -> None:
+    write_run(tmp_path / "one", done=1)
+    answer = client(tmp_path).get("/api/runs/compare", params={"name": ["one", "two"]})
+    assert answer.status_code == 404
+    assert "two/config.yaml" in answer.json()["error"]

@@ -167,7 +167,7 @@ def test_a_wide_table_shows_that_it_scrolls(shell: Page, theme: str) -> None:
     shell.set_viewport_size({"width": 390, "height": 844})
     shell.evaluate(
         """async () => {
-          const { dataTable } = await import("/static/js/elements.js");
+          const { dataTable } = await import("/static/js/table.js");
           const columns = Array.from({ length: 20 }, (_, n) => `a column ${n}`);
           document.querySelector("main").replaceChildren(dataTable(columns, [columns.map(() => "")]));
         }"""
@@ -188,7 +188,8 @@ def test_a_wide_table_shows_that_it_scrolls(shell: Page, theme: str) -> None:
 def test_text_is_never_read_as_html(shell: Page) -> None:
     found = shell.evaluate(
         """async () => {
-          const { copyBlock, dataTable, emptyState, h, notice } = await import("/static/js/elements.js");
+          const { copyBlock, emptyState, h, notice } = await import("/static/js/elements.js");
+          const { dataTable } = await import("/static/js/table.js");
           const evil = "<img src=x onerror=alert(1)>";
           const made = [notice(evil, "error"), dataTable([evil], [[evil]], evil), copyBlock(evil, evil),
                         emptyState(evil), h("p", { title: evil }, evil, [evil, null, 3])];
@@ -296,7 +297,7 @@ def test_a_cancelled_audit_says_that_nothing_was_saved(shell: Page) -> None:
           return ["kept", null].map((output) => {
             const found = auditOutcome();
             found.show({ ...job, state: "cancelled", partial: { asked: { output } } });
-            return found.element.textContent;
+            return found.element.querySelector("[aria-live]").textContent;
           });
         }""",
         JOB,

@@ -58,7 +58,7 @@ def draw_null(found: Clusterability, ax: Axes | None = None) -> Axes:
 
 
 def draw_composition(found: Clusterability, ax: Axes | None = None) -> Axes:
-    """Draw how many units of each layer each cluster has; the colour is the share of the layer.
+    """Draw how many units of each layer each cluster has; the colour is the share of those that are in the graph.
 
     Examples
     --------
@@ -73,9 +73,9 @@ def draw_composition(found: Clusterability, ax: Axes | None = None) -> Axes:
     ax = ax or new_axes(
         (max(4.5, 2 + 0.55 * min(layers, _MOST_NAMES)), 1.6 + 0.3 * min(clusters, _MOST_CLUSTERS))
     )
-    shares = counts / np.maximum([group.size for group in found.graph.groups], 1)
+    shares = counts / np.maximum(counts.sum(0), 1)
     image = ax.imshow(shares, cmap="Blues", vmin=0, vmax=max(shares.max(initial=0), 1e-9), aspect="auto")
-    ax.figure.colorbar(image, ax=ax, label="share of the layer")
+    ax.figure.colorbar(image, ax=ax, label="share of units in the graph")
     if counts.size <= _MOST_COUNTS:
         dark = shares > 0.6 * shares.max(initial=0)
         for row, column in np.argwhere(counts):

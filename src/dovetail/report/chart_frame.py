@@ -19,6 +19,7 @@ def empty_figure(x: str, y: str, height: int = 420) -> Figure:
     return Figure(
         layout={
             "template": "none", "height": height, "margin": {"l": 10, "r": 10, "t": 40, "b": 10},
+            "colorscale": {"sequential": "Blues"},
             "xaxis": {"title": {"text": x}, **axis}, "yaxis": {"title": {"text": y}, **axis},
             "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
         }

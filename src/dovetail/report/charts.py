@@ -43,7 +43,7 @@ def confusion_chart(score: Score) -> Figure:
     figure = empty_figure("largest output", "true class", height=500)
     figure.add_heatmap(
         x=names, y=names, z=row_shares(score.confusion).tolist(), zmin=0, zmax=1, text=score.confusion.tolist(),
-        texttemplate="%{text}" if len(names) <= MOST_COUNTS else None, colorscale="Blues",
+        texttemplate="%{text}" if len(names) <= MOST_COUNTS else None, autocolorscale=True,
         colorbar={"title": {"text": "share of the true class", "side": "right"}, "thickness": 12},
         hovertemplate="true class %{y}<br>largest output %{x}<br>%{text} samples, %{z:.1%}<extra></extra>",
     )  # fmt: skip

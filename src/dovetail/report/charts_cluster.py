@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 _MOST_COUNTS = 240
 """Cells up to which a picture has room for a number in each."""
 _MOST_NAMES = 40
+_ENOUGH = 20
+"""Copies from which on p and z are worth saying: p cannot be below 0.05 with fewer."""
 _MOST_CLUSTERS = 40
 """Clusters up to which a picture grows; more share its room."""
 
@@ -41,20 +43,21 @@ def null_chart(ncut: float, copies: Sequence[float], wanted: int | None = None) 
     --------
     >>> chart = null_chart(1.5, [2.0, 2.25, 2.5], wanted=50)
     >>> [trace.name for trace in chart.data], chart.layout.title.text
-    (['3 of 50 shuffled copies', 'the network'], 'n-cut 1.5, z = -3.67, p = 0.25')
+    (['3 of 50 shuffled copies', 'the network'], 'n-cut 1.5')
     """
     null = Null(ncut, np.array(copies, dtype=np.float64))
-    figure = empty_figure("n-cut (further left: more clusterable)", "copies", height=340)
+    figure = empty_figure("n-cut (left: more clusterable)", "copies", height=340)
     title, top, ends = f"n-cut {ncut:.4g}", 1, [ncut]
     if len(copies):
-        title += f", z = {null.z_score:.2f}, p = {null.p_value:.3g}"
+        if says_p(len(copies), wanted):
+            title += f", z = {null.z_score:.2f}, p = {null.p_value:.3g}"
         counts, edges = np.histogram(null.copies, null.bins)
         top = int(counts.max())
         ends += [float(edges[0]), float(edges[-1])]
         all_there = wanted is None or len(copies) >= wanted
         figure.add_bar(
             x=((edges[1:] + edges[:-1]) / 2).tolist(), y=counts.tolist(), width=np.diff(edges).tolist(),
-            name=f"{len(copies)}{'' if all_there else f' of {wanted}'} shuffled copies",
+            name=f"{len(copies):,}{'' if all_there else f' of {wanted:,}'} shuffled copies",
             customdata=np.stack([edges[:-1], edges[1:]], 1).tolist(),
             marker={"color": GREY, "opacity": 0.6, "line": {"width": 0}},
             hovertemplate="n-cut %{customdata[0]:.4g} to %{customdata[1]:.4g}: %{y} copies<extra></extra>",
@@ -71,8 +74,21 @@ def null_chart(ncut: float, copies: Sequence[float], wanted: int | None = None) 
     return titled(figure, title).update_layout(legend={"y": 1}, margin={"t": 70})
 
 
+def says_p(copies: int, wanted: int | None = None) -> bool:
+    """Return whether there are enough copies to say p and z: all that are to be, or as many as can make p small.
+
+    Examples
+    --------
+    >>> says_p(5), says_p(5, 50), says_p(20, 50)
+    (True, False, True)
+    """
+    return copies > 0 and copies >= min(_ENOUGH, copies if wanted is None else wanted)
+
+
 def composition_chart(counts: Sequence[Sequence[int]], layers: Sequence[tuple[str, int]]) -> Figure:
-    """Return how many units of each layer each cluster has; the colour is the share of the layer.
+    """Return how many units of each layer each cluster has; the colour is the share of those that are in the graph.
+
+    Units without edges are in no cluster; how many of a layer are left out stands with its name.
 
     Parameters
     ----------
@@ -86,22 +102,32 @@ def composition_chart(counts: Sequence[Sequence[int]], layers: Sequence[tuple[st
     >>> chart = composition_chart([[4, 1], [0, 1]], [("input", 4), ("output", 2)])
     >>> chart.data[0].z
     ([1.0, 0.5], [0.0, 0.5])
+    >>> chart = composition_chart([[1, 1], [1, 0]], [("input", 8), ("output", 1)])
+    >>> chart.data[0].z, chart.layout.xaxis.ticktext
+    (([0.5, 1.0], [0.5, 0.0]), ('input<br>(6 left out)', 'output'))
     """
     figure = empty_figure("layer", "cluster", height=160 + 26 * min(len(counts), _MOST_CLUSTERS))
-    shares = [[count / max(size, 1) for count, (_, size) in zip(row, layers, strict=True)] for row in counts]
-    names, sizes = [plain(name) for name, _ in layers], [size for _, size in layers]
+    sizes = [sum(column) for column in zip(*counts, strict=True)] or [0] * len(layers)
+    shares = [[count / max(size, 1) for count, size in zip(row, sizes, strict=True)] for row in counts]
+    names = [plain(name) for name, _ in layers]
+    left_out = [size - used for (_, size), used in zip(layers, sizes, strict=True)]
+    ticks = [
+        f"{name}<br>({out:,} left out)" if out > 0 else name
+        for name, out in zip(names, left_out, strict=True)
+    ]
     figure.add_heatmap(
         x=list(range(len(layers))), y=list(range(len(counts))),
-        z=shares, zmin=0, zmax=max((max(row, default=0.0) for row in shares), default=0.0) or 1.0, colorscale="Blues",
+        z=shares, zmin=0, zmax=max((max(row, default=0.0) for row in shares), default=0.0) or 1.0,
+        autocolorscale=True,
         text=[[count or "" for count in row] for row in counts],
         texttemplate="%{text}" if len(counts) * len(layers) <= _MOST_COUNTS else None,
         customdata=[list(zip(row, sizes, names, strict=True)) for row in counts],
-        colorbar={"title": {"text": "share of the layer", "side": "right"}, "thickness": 12},
+        colorbar={"title": {"text": "share of units in the graph", "side": "right"}, "thickness": 12},
         hovertemplate="cluster %{y}: %{customdata[0]} of %{customdata[1]} units of %{customdata[2]}<extra></extra>",
     )  # fmt: skip
     # Layers by number, as two may have the same name.
     shown = range(0, len(layers), math.ceil(len(layers) / _MOST_NAMES) or 1)
-    figure.update_xaxes(tickvals=list(shown), ticktext=[names[n] for n in shown], showgrid=False)
+    figure.update_xaxes(tickvals=list(shown), ticktext=[ticks[n] for n in shown], showgrid=False)
     figure.update_yaxes(autorange="reversed", showgrid=False, tick0=0, dtick=max(1, len(counts) // 20))
     return figure
 
@@ -120,7 +146,7 @@ def audits_chart(audits: Sequence[tuple[str, float, Sequence[float]]]) -> Figure
     >>> [trace.name for trace in chart.data], chart.data[1].x
     (['shuffled copies', 'the network'], (0.8, 0.5))
     """
-    figure = empty_figure("n-cut / k (further left: more clusterable)", "", height=150 + 26 * len(audits))
+    figure = empty_figure("n-cut / k (left: more clusterable)", "", height=150 + 26 * len(audits))
     names, places = [plain(name) for name, _, _ in audits], list(range(len(audits)))
     copies = [(place, np.array(of)) for place, (_, _, of) in enumerate(audits) if len(of)]
     figure.add_scatter(

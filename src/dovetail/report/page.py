@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from base64 import b64encode
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from html import escape
@@ -73,6 +74,7 @@ class Page:
         self._sections: dict[str, str] = {}
         self._charts = 0
         self._under = ""
+        self._labels = Counter[str]()
 
     @property
     def sections(self) -> list[str]:
@@ -140,11 +142,16 @@ class Page:
         marks : mapping of (int, int) to str, optional
             Classes for cells by row and column, such as ``"number doubt"``.
         """
-        label = escape(caption or self._under or self.title)
+        label = escape(self._label(caption or self._under or self.title))
         self._elements.append(
             f'<figure>\n<div class="scroll" role="region" tabindex="0" aria-label="{label}">\n'
             f"{table_html(table, digits, marks)}\n</div>\n{_caption(caption)}</figure>"
         )
+
+    def _label(self, text: str) -> str:
+        """Return what to call a place on the page for those who cannot see it: no two are called the same."""
+        self._labels[text] += 1
+        return text if self._labels[text] == 1 else f"{text} ({self._labels[text]})"
 
     def picture(self, png: bytes, caption: str = "") -> None:
         """Add a picture, given as the content of a PNG file."""
@@ -220,7 +227,7 @@ class Page:
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
             f'<meta name="generator" content="dovetail {__version__}">\n'
             f'<title>{escape(self.title)}</title>\n<link rel="icon" href="data:,">\n'
-            f"<style>\n{style('scroll.css')}{style('page.css')}</style>\n</head>\n"
+            f"<style>\n{style('scroll.css')}{style('page.css')}{style('paper.css')}</style>\n</head>\n"
             f"<body>\n<main>\n{body}\n</main>\n{scripts}</body>\n</html>\n"
         )
 

@@ -1,4 +1,4 @@
-"""The studio as an ASGI application: its pages, its views' routes, jobs over HTTP, and the guard around all."""
+"""The studio as an ASGI application: its pages, its views' routes, jobs over HTTP, and what is around all."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ from ..report.browser_files import FOLDER
 from .errors import answer_errors
 from .folder import StudioFolder
 from .jobs import JobState, JobSummary
+from .lanes import Lanes
+from .pulse import router as pulse_router
 from .safety import Guard
 from .studio import Studio, StudioOf
 
@@ -61,9 +63,11 @@ def create_app(
     app.state.studio = studio
     answer_errors(app)
     app.include_router(_jobs)
+    app.include_router(pulse_router)
     for name in VIEWS:
         app.include_router(import_module(f".{name}.routes", __package__).router)
     _add_pages(app)
+    app.add_middleware(Lanes)
     app.add_middleware(Guard, token=token, port=port)
     return app
 

@@ -39,7 +39,7 @@ export function hierarchyDrawing(svg, data, opened, broken) {
   });
 
   // One button for each module: a circle with its name, or only its name when its units are shown.
-  const controls = modules.map((module, m) => {
+  const controls = modules.map((_, m) => {
     const control = make("g", { class: "module", tabindex: 0, role: "button" }, buttons);
     control.dataset.module = m;
     return control;

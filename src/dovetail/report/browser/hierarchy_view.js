@@ -2,9 +2,11 @@
 
 import { hierarchyDrawing } from "./hierarchy_drawing.js";
 
+const ignore = (_) => {};
+
 // `figure` has a drawing, a line of text about what one points at, and a button. `opened` are the modules that are open
 // at first. `onOpen` is told which are open, `onLook` what is pointed at: { unit }, { module }, or null.
-export function hierarchyView(figure, data, { opened: first = [], onOpen = () => {}, onLook = () => {} } = {}) {
+export function hierarchyView(figure, data, { opened: first = [], onOpen = ignore, onLook = ignore } = {}) {
   const { units, modules } = data;
   const svg = figure.querySelector("svg");
   const about = figure.querySelector(".hierarchy-about");
@@ -38,7 +40,7 @@ export function hierarchyView(figure, data, { opened: first = [], onOpen = () =>
   };
   const chooseModule = (m) => {
     clear();
-    const mine = [...links.children].filter((link) => Number(link.dataset.from) === m || Number(link.dataset.to) === m);
+    const mine = links.querySelectorAll(`:scope > [data-from="${m}"], :scope > [data-to="${m}"]`);
     if (mine.length) svg.classList.add("chosen");
     if (opened.has(m)) svg.classList.remove("chosen");
     for (const link of mine) link.classList.add("mine");
@@ -53,7 +55,7 @@ export function hierarchyView(figure, data, { opened: first = [], onOpen = () =>
   };
 
   const moduleOf = (target) => {
-    const found = target.closest && target.closest("[data-module]");
+    const found = target.closest?.("[data-module]");
     return found ? Number(found.dataset.module) : null;
   };
   const look = (event) => {

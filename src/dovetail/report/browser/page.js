@@ -1,22 +1,22 @@
 // Draws the charts of a report, on the screen and on paper.
 
-import { chartConfig, chartTemplate } from "./chart_look.js";
+import { chartConfig, sized, themed } from "./chart_look.js";
 
-// What fits on a sheet of A4 or Letter between its margins, in pixels.
-const PAPER = 670;
+const boxes = [.../** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(".chart"))];
+const heights = new Map(boxes.map((box) => [box, Number.parseFloat(box.style.height)])); // on the screen
 
-const boxes = [...document.querySelectorAll(".chart")];
-
-function drawOne(box, width) {
+function drawOne(box, onPaper = false) {
   const content = JSON.parse(box.nextElementSibling.textContent);
   const choice = box.parentElement.querySelector("select");
   const figure = choice ? content[choice.selectedIndex] : content;
-  figure.layout = { ...figure.layout, template: chartTemplate(), ...(width ? { width } : { autosize: true }) };
-  Plotly.react(box, { ...figure, config: chartConfig });
+  const { data, layout } = themed(figure);
+  const fitting = sized({ ...layout, height: heights.get(box) }, onPaper);
+  box.style.height = `${fitting.height}px`;
+  globalThis.Plotly.react(box, data, fitting, chartConfig);
 }
 
-function draw(width) {
-  boxes.forEach((box) => drawOne(box, width));
+function draw(onPaper = false) {
+  for (const box of boxes) drawOne(box, onPaper);
 }
 
 draw();
@@ -28,7 +28,7 @@ matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => draw
 // On paper charts have the paper's width and light colours, and afterwards those of the window again.
 addEventListener("beforeprint", () => {
   document.documentElement.classList.add("printing");
-  draw(PAPER);
+  draw(true);
 });
 addEventListener("afterprint", () => {
   document.documentElement.classList.remove("printing");

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ...cluster.null import Null
@@ -10,7 +11,7 @@ from ...cluster.source import chain_text
 from ...errors import FileFormatError
 from ...io.fields import nan_to_null
 from ...report.chart_frame import chart_content
-from ...report.charts_cluster import composition_chart, null_chart
+from ...report.charts_cluster import audits_chart, composition_chart, null_chart, says_p
 
 
 def audit_shown(content: object) -> dict[str, Any]:
@@ -40,10 +41,43 @@ def audit_shown(content: object) -> dict[str, Any]:
     }
 
 
+def audits_shown(contents: Sequence[tuple[str, object]]) -> dict[str, Any]:
+    """Return what to show of several audits side by side, from what their files hold; each has a name.
+
+    N-cuts are divided by the number of clusters, as those of more clusters are larger.
+
+    Raises
+    ------
+    FileFormatError
+        When one of them is no audit's.
+    """
+    try:
+        audits = [(name, audit_of(content)) for name, content in contents]
+    except FileFormatError as error:
+        raise FileFormatError(f"one of these is no audit: {error}; leave it out, or audit again") from error
+    rows = [
+        {
+            "name": name, "file": audit.checkpoint, "k": audit.k,
+            **{key: audit.settings[key] for key in ("shuffle", "seed", "method")},
+            "ncut": audit.ncut, "mean": audit.null.mean, "std": audit.null.std, "z_score": audit.null.z_score,
+            "p_value": audit.null.p_value, "copies": len(audit.copies), "components": audit.components,
+            "agreement": audit.agreement, "units": sum(sum(row) for row in audit.composition),
+            "verdict": audit.verdict,
+        }
+        for name, audit in audits
+    ]  # fmt: skip
+    chart = audits_chart(
+        [(name, one.ncut / one.k, (one.null.copies / one.k).tolist()) for name, one in audits]
+    )
+    return {"audits": [nan_to_null(row) for row in rows], "chart": chart_content(chart)}
+
+
 def null_shown(null: Null, wanted: int) -> dict[str, Any]:
     """Return what to show of a null, which may not have all of its copies yet."""
+    enough = says_p(len(null.copies), wanted)
     numbers = {
-        "ncut": null.ncut, "mean": null.mean, "std": null.std, "p_value": null.p_value, "z_score": null.z_score,
+        "ncut": null.ncut, "mean": null.mean, "std": null.std,
+        "p_value": null.p_value if enough else None, "z_score": null.z_score if enough else None,
     }  # fmt: skip
     return {
         "numbers": nan_to_null(numbers),

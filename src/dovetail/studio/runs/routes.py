@@ -1,4 +1,4 @@
-"""Runs over HTTP: the list, one of them, its figures, and a recipe to start."""
+"""Runs over HTTP: the list, one of them, several side by side, and a recipe to start."""
 
 from __future__ import annotations
 
@@ -17,11 +17,14 @@ from ...recipes import find_recipe, recipes
 from ..folder import Listing
 from ..jobs import JobState
 from ..studio import StudioOf
+from .comparing import ComparedRuns, joined
 from .studio_runs import DamagedRun, RunState, StudioRuns, find_run
 
 router = APIRouter(prefix="/api/runs", tags=["runs"])
 
 Name = Annotated[str, Query(max_length=1_000)]
+_MOST_BESIDE = 12
+"""Runs that are looked at side by side."""
 _SCULPTURE = re.compile(r"(.+/)?seed\d+\.safetensors")
 
 
@@ -81,6 +84,18 @@ def one_run(name: Name, studio: StudioOf) -> RunDetail:
     runs = studio.shared(StudioRuns)
     run = find_run(studio.folder, name)
     return RunDetail(state=runs.state(run), html=runs.page(run))
+
+
+@router.get("/compare")
+def compare(
+    name: Annotated[list[Name], Query(min_length=1, max_length=_MOST_BESIDE)], studio: StudioOf
+) -> ComparedRuns:
+    """Return several runs side by side: how far they are, and their tables joined."""
+    runs = studio.shared(StudioRuns)
+    found = [find_run(studio.folder, one) for one in dict.fromkeys(name)]
+    return ComparedRuns(
+        runs=[runs.state(run) for run in found], tables=joined([runs.tables(run) for run in found])
+    )
 
 
 @router.get("/progress")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from operator import itemgetter
 from pathlib import Path
-from typing import Literal, NamedTuple, cast
+from typing import Literal, NamedTuple, TypeVar, cast
 
 from pydantic import BaseModel
 
@@ -18,12 +18,14 @@ from ...engine.costs import unit_seconds
 from ...engine.run_folder import CONFIG, read_config
 from ...errors import DovetailError, FileFormatError
 from ...io.lock import is_worked_in, worked_in_since
-from ...recipes import Finished, Recipe, Unit, find_recipe, finished_units
+from ...recipes import Comparison, Finished, Recipe, Table, Unit, find_recipe, finished_units
 from ...recipes.recipe import Scale, check_scale
 from ...report.pages.run import run_page
 from ..cache import Cache
 from ..folder import StudioFolder, inside
 from ..studio import Studio
+
+Made = TypeVar("Made")
 
 _MOST_CONFIG_BYTES = 2**16
 """The largest ``config.yaml`` that is opened; one of a run has a few lines."""
@@ -233,15 +235,29 @@ class StudioRuns:
         FileFormatError
             When the results are not what the recipe expects.
         """
+        html = self._made(run, lambda made: run_page(made).content())
+        return html.encode("utf-8", "replace").decode()  # files may hold what no encoding knows
+
+    def tables(self, run: FoundRun) -> Sequence[Table | Comparison]:
+        """Return the tables of a run, of what is finished.
+
+        Raises
+        ------
+        FileFormatError
+            When the results are not what the recipe expects.
+        """
+        return self._made(run, lambda made: made.tables if made.finished else [])
+
+    def _made(self, run: FoundRun, make: Callable[[Run], Made]) -> Made:
+        """Return what is made of a run's results."""
         finished = finished_units(run.units, self._known(run))
         try:
-            html = run_page(Run(run.recipe, run.scale, run.path, finished)).content()
+            return make(Run(run.recipe, run.scale, run.path, finished))
         except Exception as error:  # rows that were altered make recipes fail in their own ways
             raise FileFormatError(
                 f"the results in {run.name!r} cannot be put into tables ({type(error).__name__}: {error}); "
                 f"if results.jsonl was altered, delete it and run {run.recipe.name} again"
             ) from error
-        return html.encode("utf-8", "replace").decode()  # files may hold what no encoding knows
 
     def results(self, folder: Path) -> Mapping[str, Finished]:
         """Return the finished units of a folder by key; none where there is no file."""

@@ -40,39 +40,19 @@ export function emptyState(text, ...actions) {
   return h("div", { class: "empty" }, h("p", {}, text), actions.length ? h("div", { class: "row" }, actions) : null);
 }
 
+// A whole number with its thousands apart.
+export const countText = (value) => value.toLocaleString("en");
+
 // A number as people read it: whole ones whole, others with `digits` places.
 export function numberText(value, digits = 4) {
   if (value === null || value === undefined || Number.isNaN(value)) return "–";
   if (typeof value !== "number") return String(value);
-  return Number.isInteger(value) ? String(value) : value.toFixed(digits);
+  return Number.isInteger(value) ? countText(value) : value.toFixed(digits);
 }
 
 export function durationText(seconds) {
   if (seconds < 120) return `${Math.round(seconds)} s`;
   return seconds < 7200 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`;
-}
-
-// `columns` are titles, or { title, key, number, format }; `rows` are lists of cells, or objects with the keys.
-// A cell is text, a number or an element. A wide table scrolls in its own box.
-export function dataTable(columns, rows, caption = "") {
-  const all = columns.map((column) => (typeof column === "string" ? { title: column } : column));
-  const cell = (row, n) => (Array.isArray(row) ? row[n] : row[all[n].key]);
-  const isNumber = (n) => all[n].number ?? rows.some((row) => typeof cell(row, n) === "number");
-  const shape = all.map((_, n) => (isNumber(n) ? "number" : null));
-  const shown = (row, n) => {
-    const value = cell(row, n);
-    if (value instanceof Node) return value;
-    return all[n].format ? all[n].format(value, row) : numberText(value);
-  };
-  const table = h(
-    "table",
-    {},
-    caption && h("caption", {}, caption),
-    h("thead", {}, h("tr", {}, all.map((column, n) => h("th", { scope: "col", class: shape[n] }, column.title)))),
-    h("tbody", {}, rows.map((row) => h("tr", {}, all.map((_, n) => h("td", { class: shape[n] }, shown(row, n)))))),
-  );
-  // A box that scrolls must be reachable by keyboard, and then needs a name.
-  return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption || "Table" }, table);
 }
 
 // Code with a button that copies it.

@@ -2,15 +2,17 @@
 
 import { get, remove } from "./api.js";
 import { clear, durationText, h, notice } from "./elements.js";
+import { poll } from "./poll.js";
 
 const PAUSE = 400;
 const LONGEST_PAUSE = 6400;
 
+const ignore = (_) => {};
+
 // Calls onChange with the job now and then until it has ended; returns a function that stops watching. When there is
 // no answer, onSilence is called with why, and it asks again, more and more seldom: the job may be as well as ever.
-export function watchJob(id, onChange, onSilence = () => {}) {
-  let stopped = false;
-  let timer = 0;
+export function watchJob(id, onChange, onSilence = ignore) {
+  let ended = false;
   let pause = PAUSE;
   async function look() {
     let job = null;
@@ -20,22 +22,22 @@ export function watchJob(id, onChange, onSilence = () => {}) {
     } catch (error) {
       const isRefused = error.status >= 400 && error.status < 500; // it is gone, or this is another studio
       if (isRefused) job = { id, state: "failed", error: error.message, partial: null, result: null };
-      else if (!stopped) onSilence(error.message);
+      else if (!ended) onSilence(error.message);
       pause = Math.min(2 * pause, LONGEST_PAUSE);
     }
-    if (stopped) return;
+    if (ended) return false;
     if (job) onChange(job);
-    if ((!job || job.state === "running") && !stopped) timer = setTimeout(look, pause);
+    return !job || job.state === "running" ? pause : false;
   }
-  look();
+  const stop = poll(look, PAUSE);
   return () => {
-    stopped = true;
-    clearTimeout(timer);
+    ended = true;
+    stop();
   };
 }
 
 // A panel that follows a job while it is on the page. `onChange` gets every state, `onDone` the last one.
-export function jobPanel(job, { onChange, onDone } = {}) {
+export function jobPanel(job, { onChange = ignore, onDone = ignore } = {}) {
   const bar = h("progress", { "aria-label": job.title });
   const note = h("span", { class: "quiet" });
   const cancel = h("button", { type: "button" }, "Cancel");
@@ -96,10 +98,12 @@ export function jobPanel(job, { onChange, onDone } = {}) {
     (now) => {
       if (isGone()) return;
       show(now);
-      onChange?.(now);
-      if (now.state !== "running") onDone?.(now);
+      onChange(now);
+      if (now.state !== "running") onDone(now);
     },
-    (reason) => isGone() || showSilence(reason),
+    (reason) => {
+      if (!isGone()) showSilence(reason);
+    },
   );
   return panel;
 }

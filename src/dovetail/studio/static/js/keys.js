@@ -14,7 +14,7 @@ export function startKeys(links) {
   let begun = -Infinity;
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.target.closest("input, textarea, select, [contenteditable]")) return;
+    if (/** @type {Element} */ (event.target).closest("input, textarea, select, [contenteditable]")) return;
     if (event.key === "g") {
       begun = event.timeStamp;
     } else {

@@ -12,9 +12,19 @@ export function placeOf(name, values = {}) {
   return `#/${name}${query.size ? `?${query}` : ""}`;
 }
 
+function note(name, values, how) {
+  const place = placeOf(name, values);
+  if (readPlace().name === name && place !== location.hash) history[how](null, "", place);
+}
+
 // Notes what is shown in the address, without showing the view anew.
 export function setParameters(name, values) {
-  if (readPlace().name === name) history.replaceState(null, "", placeOf(name, values));
+  note(name, values, "replaceState");
+}
+
+// The same for what somebody has chosen: a step of its own, which the back button takes back.
+export function choose(name, values) {
+  note(name, values, "pushState");
 }
 
 // Goes to a view.

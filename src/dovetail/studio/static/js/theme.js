@@ -3,18 +3,22 @@
 const NEXT = { auto: "light", light: "dark", dark: "auto" };
 const KEY = "dovetail-theme";
 const system = matchMedia("(prefers-color-scheme: dark)");
+const forced = matchMedia("(forced-colors: active)");
 
 function choice() {
   const kept = localStorage.getItem(KEY);
   return kept in NEXT ? kept : "auto";
 }
 
-function apply() {
-  const shown = choice() === "auto" ? (system.matches ? "dark" : "light") : choice();
-  const changed = document.documentElement.dataset.theme !== shown;
-  document.documentElement.dataset.theme = shown;
-  if (changed) document.dispatchEvent(new CustomEvent("themechange"));
+const tell = () => document.dispatchEvent(new CustomEvent("themechange"));
+
+function show(theme) {
+  const changed = document.documentElement.dataset.theme !== theme;
+  document.documentElement.dataset.theme = theme;
+  if (changed) tell();
 }
+
+const apply = () => show(choice() === "auto" ? (system.matches ? "dark" : "light") : choice());
 
 // Makes a button switch the theme and say which it is.
 export function startTheme(button) {
@@ -28,6 +32,9 @@ export function startTheme(button) {
     label();
   });
   system.addEventListener("change", apply);
+  forced.addEventListener("change", tell);
+  addEventListener("beforeprint", () => show("light")); // as paper is
+  addEventListener("afterprint", apply);
   apply();
   label();
 }

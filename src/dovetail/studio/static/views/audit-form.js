@@ -1,7 +1,7 @@
 // The form of an audit: the settings of `dovetail audit`, with its defaults and its explanations.
 
 import { post } from "../js/api.js";
-import { h, whenSent } from "../js/elements.js";
+import { clear, h, whenSent } from "../js/elements.js";
 
 const LABELS = { k: "Clusters (k)", shuffles: "Shuffled copies", shuffle: "Shuffle", seed: "Seed" };
 
@@ -9,11 +9,13 @@ const LABELS = { k: "Clusters (k)", shuffles: "Shuffled copies", shuffle: "Shuff
 export function auditForm(offer, file, onStart) {
   const message = h("div", { "aria-live": "polite" });
   const button = h("button", { type: "submit", class: "primary" }, "Start the audit");
+  const network = h("select", { id: "audit-file", name: "file", required: true });
+  const more = h("p", { class: "quiet" }, "There are more files than are listed here.");
   const form = h(
     "form",
     { class: "card audit-form", "aria-label": "New audit" },
-    field("file", "Network", "Only weights are read from files; nothing in them is run.", fileChoice(offer, file)),
-    offer.complete ? null : h("p", { class: "quiet" }, "There are more files than are listed here."),
+    field("file", "Network", "Only weights are read from files; nothing in them is run.", network),
+    more,
     h("div", { class: "audit-settings" }, Object.entries(offer.settings).map(settingField)),
     field(
       "output",
@@ -32,7 +34,13 @@ export function auditForm(offer, file, onStart) {
       if (input && isOffered) input.value = value ?? "";
     }
   }
-  return { element: form, fill };
+  // What there is to choose from; what was chosen stays as long as it is there.
+  function setFiles({ files, complete }, chosen = network.value) {
+    more.hidden = complete;
+    clear(network, files.map(({ name }) => h("option", { value: name, selected: name === chosen }, name)));
+  }
+  setFiles(offer, file);
+  return { element: form, fill, setFiles };
 }
 
 function values(form, settings) {
@@ -42,11 +50,6 @@ function values(form, settings) {
     asked[name] = type === "string" ? text : Number(text);
   }
   return asked;
-}
-
-function fileChoice(offer, file) {
-  const options = offer.files.map(({ name }) => h("option", { value: name, selected: name === file }, name));
-  return h("select", { id: "audit-file", name: "file", required: true }, options);
 }
 
 // Settings come as JSON schema has them.

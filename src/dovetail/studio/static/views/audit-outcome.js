@@ -1,39 +1,40 @@
 // What an audit found, while it grows and when it is whole.
 
-import { drawChart } from "../js/chart.js";
-import { clear, copyBlock, dataTable, h, notice, numberText } from "../js/elements.js";
+import { chartPlace } from "../js/chart.js";
+import { clear, copyBlock, h, notice, numberText } from "../js/elements.js";
+import { dataTable } from "../js/table.js";
 
 const KEPT = 10_000; // milliseconds that a file to download is held
 
 export function auditOutcome() {
   const state = h("div", { "aria-live": "polite" });
   const numbers = h("dl", { class: "audit-numbers" });
-  const nullChart = chartBox("The n-cuts of shuffled copies as a histogram, and the network's own");
+  const nullChart = chartPlace("The n-cuts of shuffled copies as a histogram, and the network's own");
   const rest = h("div", {});
-  const element = h("div", {}, state, numbers, nullChart, rest);
+  const element = h("div", {}, state, numbers, nullChart.element, rest);
   let ended = false;
 
   function showNull(part) {
     showNumbers(numbers, part);
-    draw(nullChart, part.null);
+    nullChart.draw(part.null);
   }
 
   // What there is when all copies are done.
   function showWhole(shown, audit, about) {
     showNull(shown);
     clear(state, shown.verdict.split("\n").map((line) => h("p", {}, line)));
-    const composition = chartBox("Units of each layer in each cluster");
+    const composition = chartPlace("Units of each layer in each cluster");
     clear(
       rest,
       shown.doubts.map((doubt) => notice(`Doubtful: ${doubt}.`)),
       h("h2", {}, "Clusters by layer"),
-      composition,
+      composition.element,
       sizeTable(shown),
       h("p", { class: "quiet" }, remarks(shown)),
       about && copyBlock("The same on the command line", about.command),
       audit && h("div", { class: "row" }, download(audit), about.asked.output ? savedIn(about.asked.output) : null),
     );
-    draw(composition, shown.composition);
+    composition.draw(shown.composition);
   }
 
   // A job as it stands now.
@@ -51,17 +52,8 @@ export function auditOutcome() {
   return { element, show, showWhole };
 }
 
-const chartBox = (label) => h("div", { class: "audit-chart", role: "img", "aria-label": label, hidden: true });
-
-// Its room is kept from the start, so that nothing jumps when the charts' script has come.
-function draw(box, figure) {
-  box.hidden = false;
-  box.style.minHeight = `${figure.layout.height}px`;
-  drawChart(box, figure);
-}
-
 const incomplete = ({ copies, wanted }) =>
-  `Incomplete: ${copies} of ${wanted} shuffled copies were done before it ended. What is shown rests on these alone.`;
+  `Incomplete: ${numberText(copies)} of ${numberText(wanted)} shuffled copies were done before it ended. What is shown rests on these alone.`;
 
 function showNumbers(list, { numbers, copies, wanted }) {
   const spread = numbers.mean === null ? "–" : `${numberText(numbers.mean)} ± ${numberText(numbers.std)}`;
@@ -70,7 +62,7 @@ function showNumbers(list, { numbers, copies, wanted }) {
     ["null, mean ± sd", "null", spread],
     ["p-value", "p", numbers.p_value === null ? "–" : String(Number(numbers.p_value.toPrecision(3)))],
     ["z-score", "z", numberText(numbers.z_score, 2)],
-    ["shuffled copies", "copies", copies === wanted ? String(copies) : `${copies} of ${wanted}`],
+    ["shuffled copies", "copies", copies === wanted ? numberText(copies) : `${numberText(copies)} of ${numberText(wanted)}`],
   ];
   clear(
     list,

@@ -3,61 +3,78 @@
 import { get } from "../js/api.js";
 import { clear, emptyState, h, notice } from "../js/elements.js";
 import { jobPanel } from "../js/job.js";
-import { placeOf, setParameters } from "../js/place.js";
+import { choose } from "../js/place.js";
+import { onFolderChange } from "../js/pulse.js";
+import { showCompared } from "./audit-compare.js";
 import { auditForm } from "./audit-form.js";
+import { auditList } from "./audit-list.js";
 import { auditOutcome } from "./audit-outcome.js";
 
 const INTRO =
   "How well do a network's units fall into clusters, and would chance do as well? The network is cut into clusters, " +
   "and so are copies of it whose weights are shuffled within each layer: they are the null.";
 
-const GONE = "That audit is no longer kept. Start it again, or look in Runs for saved ones.";
+const GONE = "That audit is no longer kept. Start it again, or look at one that is saved.";
 
 export const view = {
   title: "Audit",
+  watches: true,
   async show(element, parameters) {
     const [offer, jobs] = await Promise.all([get("/api/audit"), get("/api/jobs")]);
     const audits = jobs.filter((job) => job.kind === "audit");
     const outcome = h("section", { class: "audit-outcome", "aria-label": "Outcome" });
-    const earlier = h("nav", { "aria-label": "Audits of this session" });
+    const list = auditList({ ...parameters });
+    let saved = offer.saved;
+    const showList = (now) => list.show(audits, saved, now);
 
     function follow(job) {
-      const list = () => listJobs(earlier, audits, job.id);
-      list();
+      showList({ job: job.id, saved: undefined, compare: undefined });
       let isFilled = false; // once: from then on the form is the reader's
       showJob(outcome, job, (now) => {
         const { output, ...asked } = (now.result ?? now.partial)?.asked ?? {};
         if (asked.file && !isFilled) form.fill(asked); // not where it is saved: a second one would write over the first
         isFilled ||= Boolean(asked.file);
         job.state = now.state;
-        if (now.state !== "running") list();
+        if (now.state !== "running") showList();
       });
     }
 
     const started = (job) => {
       audits.unshift(job);
-      setParameters("audit", { job: job.id });
+      choose("audit", { job: job.id });
       follow(job);
     };
     const form = auditForm(offer, parameters.file, started);
     const demo = h("a", { href: "#/bench" }, "Train the demo's parts");
-    clear(
-      element,
-      h("h1", {}, "Audit"),
-      h("p", {}, INTRO),
-      offer.files.length || audits.length || parameters.saved
-        ? h("div", { class: "audit-columns" }, h("div", {}, form.element, earlier), outcome)
-        : emptyState("There is no file of weights in this folder.", demo),
-    );
-    if (parameters.saved) {
-      const shown = await showSaved(outcome, parameters.saved);
-      if (shown) form.fill({ ...shown.settings, file: shown.file, shuffles: shown.copies });
-      return;
+    const empty = emptyState("There is no file of weights in this folder.", demo);
+    const columns = h("div", { class: "audit-columns" }, h("div", {}, form.element, list.element), outcome);
+    const setEmpty = ({ files }) => {
+      empty.hidden = files.length > 0 || audits.length > 0 || saved.length > 0 || Boolean(parameters.saved);
+      columns.hidden = !empty.hidden;
+    };
+    setEmpty(offer);
+    clear(element, h("h1", {}, "Audit"), h("p", {}, INTRO), empty, columns);
+    showList();
+
+    const shown = parameters.job ? audits.find((job) => job.id === parameters.job) : audits[0];
+    if (parameters.compare) {
+      await showCompared(outcome, parameters.compare);
+    } else if (parameters.saved) {
+      const found = await showSaved(outcome, parameters.saved);
+      if (found) form.fill({ ...found.settings, file: found.file, shuffles: found.copies });
+    } else if (shown && !parameters.file) {
+      follow(shown);
+    } else if (parameters.job) {
+      clear(outcome, notice(GONE));
     }
-    const shown = parameters.job ? audits.find((job) => job.id === parameters.job) : !parameters.file && audits[0];
-    if (shown) follow(shown);
-    else if (parameters.job) clear(outcome, notice(GONE));
-    if (!shown) listJobs(earlier, audits);
+    return onFolderChange(["weights", "audits"], async () => {
+      const now = await get("/api/audit").catch(() => null);
+      if (!now) return; // the frame says so
+      form.setFiles(now);
+      saved = now.saved;
+      setEmpty(now);
+      showList();
+    });
   },
 };
 
@@ -84,17 +101,4 @@ async function showSaved(box, folder) {
     clear(box, notice(error.message, "error"));
     return null;
   }
-}
-
-function listJobs(box, audits, current) {
-  if (!audits.length) return;
-  const mark = (job) => (job.id === current ? "true" : null);
-  const entry = (job) =>
-    h(
-      "li",
-      {},
-      h("a", { href: placeOf("audit", { job: job.id }), "aria-current": mark(job) }, job.title),
-      h("span", { class: "quiet" }, ` ${new Date(job.started * 1000).toLocaleTimeString()}, ${job.state}`),
-    );
-  clear(box, h("h2", {}, "Audits of this session"), h("ul", { class: "audit-list" }, audits.map(entry)));
 }

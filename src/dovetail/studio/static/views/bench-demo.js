@@ -23,14 +23,14 @@ export async function runningDemo(handlers) {
   return job ? follow(job, handlers) : null;
 }
 
-// Calls `started` with the panel of the training when it was asked for.
-export function demoOffer({ started, ...handlers }) {
+// Calls `handlers.started` with the panel of the training when it was asked for.
+export function demoOffer(handlers) {
   const message = h("div", {});
   const button = h("button", { type: "button", class: "primary" }, "Train ten specialists");
   button.addEventListener("click", async () => {
     button.disabled = true;
     try {
-      started(follow(await post("/api/bench/demo"), handlers));
+      handlers.started(follow(await post("/api/bench/demo"), handlers));
     } catch (error) {
       clear(message, notice(error.message, "error"));
       button.disabled = false;

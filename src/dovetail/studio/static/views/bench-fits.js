@@ -2,8 +2,10 @@
 
 import { post } from "../js/api.js";
 import { clear, h, notice } from "../js/elements.js";
+import { scrollBox, tableTools } from "../js/table.js";
 
 const MOST = 30;
+const NAME = "Compatibility of any two";
 
 function cell(row, column, known) {
   if (row === column) return h("td", { "aria-label": "itself" });
@@ -19,13 +21,13 @@ function matrix(names, known) {
   const rows = names.map((name, row) =>
     h("tr", {}, h("th", { scope: "row" }, name), names.map((_, column) => cell(row, column, known))),
   );
-  return h("table", {}, h("thead", {}, h("tr", {}, h("td", {}), head)), h("tbody", {}, rows));
+  return h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "knows"), head)), h("tbody", {}, rows));
 }
 
 export function fitTable(group) {
   const shown = group.specialists.slice(0, MOST);
   const names = shown.map((part) => part.classes.join(", "));
-  const box = h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Compatibility of any two" });
+  const box = h("div", { class: "table-box" });
   const status = h("p", { class: "quiet", "aria-live": "polite" });
   const element = h(
     "section",
@@ -55,7 +57,10 @@ export function fitTable(group) {
         clear(status, notice(error.message, "error"));
         return;
       }
-      if (!stopped) clear(box, matrix(names, known));
+      if (!stopped) {
+        const table = matrix(names, known);
+        clear(box, scrollBox(NAME, table), tableTools(NAME, table));
+      }
       status.textContent = known.size < total ? `${known.size} of ${total} pairs compared…` : "";
     }
   }

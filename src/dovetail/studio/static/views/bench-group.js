@@ -85,7 +85,7 @@ export function groupPanel(parts, group, state, { onTick, onGroup }) {
   }
   function tickAll(on) {
     state.ticked = new Set(on ? first : []);
-    for (const [file, { box }] of cards) box.checked = state.ticked.has(file);
+    sync();
     onTick();
   }
   const folders = new Set(group.specialists.map((part) => folderOf(part.file)));
@@ -124,5 +124,10 @@ export function groupPanel(parts, group, state, { onTick, onGroup }) {
     source.textContent = "on the test split";
   }
 
-  return { element, measure, stop: () => (stopped = true) };
+  // Ticks what the state has, which may come from elsewhere than the boxes.
+  function sync() {
+    for (const [file, { box }] of cards) box.checked = state.ticked.has(file);
+  }
+
+  return { element, measure, sync, stop: () => (stopped = true) };
 }

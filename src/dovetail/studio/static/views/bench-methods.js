@@ -1,7 +1,9 @@
 // All ways to put the ticked specialists together, side by side; measured when the table is opened.
 
 import { post } from "../js/api.js";
-import { clear, dataTable, h, notice, numberText } from "../js/elements.js";
+import { clear, h, notice, numberText } from "../js/elements.js";
+import { dataTable } from "../js/table.js";
+import { whole } from "./bench-compare.js";
 import { percent } from "./bench-group.js";
 
 const COLUMNS = [
@@ -21,15 +23,9 @@ function rowOf(title, found, cost) {
     percent(found.coverage),
     numberText(found.entropy, 3),
     numberText(found.unknown_auroc, 3),
-    cost.weights.toLocaleString("en"),
+    cost.weights,
     numberText(cost.milliseconds, 1),
   ];
-}
-
-async function whole(asked) {
-  let found = null;
-  while (!found || found.samples < found.total) found = await post("/api/bench/measure", asked);
-  return found;
 }
 
 export function methodTable(methods, files) {

@@ -1,6 +1,7 @@
 // The charts of a measurement as tables, for those who read numbers or cannot see the pictures.
 
-import { clear, dataTable, h, numberText } from "../js/elements.js";
+import { clear, h, numberText } from "../js/elements.js";
+import { dataTable } from "../js/table.js";
 import { percent } from "./bench-group.js";
 
 function classTable(found) {

@@ -1,6 +1,7 @@
 // The other files of the folder: composites to look at, and those that cannot be used.
 
-import { dataTable, h, notice } from "../js/elements.js";
+import { h, notice } from "../js/elements.js";
+import { dataTable } from "../js/table.js";
 import { kilobytes } from "./bench-group.js";
 
 // `onLook` is called with a composite's file.
@@ -18,7 +19,7 @@ export function otherFiles(parts, onLook) {
     {},
     composites.length > 0 && [
       h("h2", {}, "Composites"),
-      dataTable(["", "file", "knows", "made as", "size"], composites, "Composites in this folder"),
+      dataTable(["show", "file", "knows", "made as", "size"], composites, "Composites in this folder"),
     ],
     unusable.length > 0 &&
       h(

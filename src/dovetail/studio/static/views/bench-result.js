@@ -1,9 +1,10 @@
 // The composite of what is ticked, or one that was saved: what it knows, and how well.
 
 import { post } from "../js/api.js";
-import { drawChart } from "../js/chart.js";
-import { clear, copyBlock, h, notice, numberText } from "../js/elements.js";
+import { chartPlace } from "../js/chart.js";
+import { clear, copyBlock, countText, h, notice, numberText } from "../js/elements.js";
 import { changeText } from "./bench-change.js";
+import { measured } from "./bench-compare.js";
 import { percent } from "./bench-group.js";
 import { inShort, resultLine } from "./bench-line.js";
 import { classNumbers, confusionNumbers } from "./bench-numbers.js";
@@ -12,11 +13,9 @@ import { saveForm } from "./bench-save.js";
 
 const NARROW = 480;
 
-const count = (number) => number.toLocaleString("en");
-
 function headline(found) {
   const entropy = `Entropy on other classes ${numberText(found.entropy, 3)} of ${numberText(found.most_entropy, 3)}.`;
-  const samples = found.samples < found.total ? `${count(found.samples)} so far of ${count(found.total)}` : count(found.total);
+  const samples = found.samples < found.total ? `${countText(found.samples)} so far of ${countText(found.total)}` : countText(found.total);
   return [
     h("p", { class: "bench-accuracy" }, h("strong", {}, percent(found.accuracy)), " right"),
     h("p", { class: "bench-headline" }, found.headline),
@@ -41,12 +40,10 @@ function classList(found) {
   );
 }
 
-const chartBox = (label) => h("div", { class: "bench-chart", role: "img", "aria-label": label });
-
 const sentence = (text) => `${text[0].toUpperCase()}${text.slice(1)}.`;
 
 // Follows `state`: call `show` when it has changed. Without a group there are only saved composites to look at.
-export function resultPanel(group, state, { onChange, onSaved }) {
+export function resultPanel(group, state, { onChange, onSaved, onKeep, onMeasured }) {
   const methods = group?.methods ?? [];
   let turn = 0;
   let before = null; // what was shown last, to say what has changed
@@ -64,6 +61,7 @@ export function resultPanel(group, state, { onChange, onSaved }) {
     methods.map(({ name, title }) => h("option", { value: name, selected: name === state.method }, title)),
   );
   const title = h("h2", { tabindex: "-1" });
+  const keep = h("button", { type: "button", class: "small", hidden: true, onclick: () => onKeep(asked()) }, "Keep to compare");
   const summary = h("div", {});
   const said = h("p", { class: "unseen", role: "status" }); // read out once a composite, not with every sample
   const caution = h("div", {});
@@ -72,19 +70,21 @@ export function resultPanel(group, state, { onChange, onSaved }) {
     "section",
     { class: "card bench-result", "aria-label": "Composite" },
     h("div", { class: "row", hidden: !group }, h("label", {}, "Method ", method), about),
-    title,
+    h("div", { class: "row" }, title, h("span", { class: "grow" }), keep),
     summary,
     said,
     caution,
     parts,
   );
-  const confusion = chartBox("Confusion matrix; the same in numbers is below");
-  const bars = chartBox("Accuracy by class; the same in numbers is below");
+  const confusion = chartPlace("Confusion matrix; the same in numbers is below");
+  const bars = chartPlace("Accuracy by class; the same in numbers is below");
   const tables = { confusion: confusionNumbers(), classes: classNumbers() };
   const line = resultLine(() => {
     title.scrollIntoView();
     title.focus({ preventScroll: true });
   });
+
+  const asked = () => (state.look ? { files: [state.look], method: null } : { files: [...state.ticked], method: state.method });
 
   const isEverything = () => !state.look && state.ticked.size > 1 && state.ticked.size === group.specialists.length;
 
@@ -98,10 +98,10 @@ export function resultPanel(group, state, { onChange, onSaved }) {
       !state.look && found.accuracy !== null && methods.length > 1 && methodTable(methods, files),
       found.confusion && [
         h("h3", {}, "What it takes for what"),
-        confusion,
+        confusion.element,
         tables.confusion.element,
         h("h3", {}, "By class"),
-        bars,
+        bars.element,
         tables.classes.element,
       ],
       !state.look && saveForm(found, { files, method: state.method }, onSaved),
@@ -114,9 +114,9 @@ export function resultPanel(group, state, { onChange, onSaved }) {
 
   function drawCharts(found) {
     if (!found.confusion) return;
-    found.confusion.data[0].showscale = confusion.clientWidth > NARROW; // on a phone the numbers need the room
-    drawChart(confusion, found.confusion);
-    drawChart(bars, found.per_class);
+    found.confusion.data[0].showscale = parts.clientWidth > NARROW; // on a phone the numbers need the room
+    confusion.draw(found.confusion);
+    bars.draw(found.per_class);
     for (const table of Object.values(tables)) table.show(found);
   }
 
@@ -129,6 +129,8 @@ export function resultPanel(group, state, { onChange, onSaved }) {
       changed && h("p", { class: "bench-change" }, changed),
     );
     line.show(inShort(found));
+    keep.hidden = found.accuracy === null;
+    if (found.samples === found.total) onMeasured(found);
     if (found.samples === found.total) said.textContent = `${inShort(found)}. ${changed ?? ""}`;
     if (isFirst) showParts(found);
     else drawCharts(found);
@@ -138,13 +140,14 @@ export function resultPanel(group, state, { onChange, onSaved }) {
   // What the library warns of; it may take longer than the measurement.
   async function warn(mine) {
     if (state.look || !group || group.slots || state.ticked.size < 2) return;
-    const asked = { files: [...state.ticked], method: state.method };
-    const { warning } = await post("/api/bench/clash", asked).catch(() => ({ warning: "" }));
+    const { warning } = await post("/api/bench/clash", asked()).catch(() => ({ warning: "" }));
     if (mine === turn && warning) clear(caution, notice(sentence(warning)));
   }
 
   function showNothing(text, short = "") {
     before = null;
+    keep.hidden = true;
+    onMeasured(null);
     clear(summary, text);
     clear(parts);
     line.show(short);
@@ -152,6 +155,7 @@ export function resultPanel(group, state, { onChange, onSaved }) {
 
   async function show() {
     const mine = ++turn;
+    method.value = state.method;
     about.textContent = methods.find((one) => one.name === state.method)?.about ?? "";
     title.textContent = state.look ?? (state.ticked.size ? `Composite of ${state.ticked.size}` : "Composite");
     clear(caution);
@@ -162,15 +166,12 @@ export function resultPanel(group, state, { onChange, onSaved }) {
       showNothing(h("p", {}, text));
       return;
     }
-    const ask = state.look
-      ? () => post("/api/bench/look", { file: state.look })
-      : () => post("/api/bench/measure", { files: [...state.ticked], method: state.method });
     element.setAttribute("aria-busy", "true");
     try {
       let found = null;
       while (!found || found.samples < found.total) {
         const isFirst = !found;
-        found = await ask();
+        found = await measured(asked());
         if (mine !== turn) return;
         showMeasured(found, isFirst);
       }

@@ -23,7 +23,11 @@ export function makeDrawing(side, ticked, onSaid) {
   );
 
   let isBlank = true;
-  const pad = makePad(side, () => (keepMarks(pad.marks()), ask()), keptMarks());
+  const onMarks = () => {
+    keepMarks(pad.marks());
+    ask();
+  };
+  const pad = makePad(side, onMarks, keptMarks());
   const undo = h("button", { type: "button", onclick: pad.undo }, "Undo");
   const empty = h("button", { type: "button", onclick: pad.clear }, "Clear");
 

@@ -2,7 +2,7 @@
 
 import { get } from "../js/api.js";
 import { clear, emptyState, h, notice } from "../js/elements.js";
-import { placeOf, setParameters } from "../js/place.js";
+import { choose, placeOf, setParameters } from "../js/place.js";
 import { makeDrawing } from "./draw-drawing.js";
 import { makeImages } from "./draw-images.js";
 import { makeOutputs } from "./draw-outputs.js";
@@ -43,11 +43,12 @@ class DrawView {
 
   start() {
     this.build();
+    this.isShown = true;
     return () => this.end();
   }
 
   // The group's specialists that take part, and how, as the address has them.
-  takeFrom({ files, method }) {
+  takeFrom({ files = undefined, method = undefined }) {
     const { group, first } = this.chosen;
     const wanted = files === undefined ? first : files.split("\n"); // no name has a line break in it
     this.ticked = new Set(group.specialists.map(({ file }) => file).filter((file) => wanted.includes(file)));
@@ -61,7 +62,8 @@ class DrawView {
   note() {
     const { group, first } = this.chosen;
     const files = [...this.ticked].join("\n");
-    setParameters("draw", {
+    const note = this.isShown ? choose : setParameters; // what is shown first was no choice
+    note("draw", {
       group: this.chosen === this.groups[0] ? null : group.id,
       method: this.method === group.methods[0].name ? null : this.method,
       files: files === first.join("\n") ? null : files || "\n",

@@ -1,7 +1,8 @@
 // One network: what it is, how its units are grouped, the drawing, and what one can ask of it.
 
-import { dataTable, h, notice } from "../js/elements.js";
+import { h, notice } from "../js/elements.js";
 import { placeOf } from "../js/place.js";
+import { dataTable } from "../js/table.js";
 import { modulesDrawing } from "./networks-drawing.js";
 import { unitPanel } from "./networks-unit.js";
 import { withoutPanel } from "./networks-without.js";

@@ -26,7 +26,8 @@ export function unitPanel(picture, place, remember) {
   };
 
   async function ask(at, unit) {
-    const key = (latest = `${at} ${unit}`);
+    const key = `${at} ${unit}`;
+    latest = key;
     remember({ unit: key });
     try {
       if (!answers.has(key)) answers.set(key, get("/api/networks/unit", { file: place.file, layer: at, unit }));

@@ -1,7 +1,8 @@
 // The groups one by one, each with a button that takes it out; then which outputs break. Which edges are drawn does not matter.
 
 import { post } from "../js/api.js";
-import { clear, dataTable, h, notice } from "../js/elements.js";
+import { clear, h, notice } from "../js/elements.js";
+import { dataTable } from "../js/table.js";
 
 const MOST_ROWS = 100;
 

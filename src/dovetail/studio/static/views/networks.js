@@ -2,7 +2,7 @@
 
 import { get } from "../js/api.js";
 import { clear, emptyState, h, notice } from "../js/elements.js";
-import { setParameters } from "../js/place.js";
+import { choose, setParameters } from "../js/place.js";
 import { networkPicture } from "./networks-picture.js";
 
 const INTRO =
@@ -22,13 +22,13 @@ export const view = {
     let turn = 0; // which question is the latest; the answer to an earlier one comes too late
 
     // What is shown stands in the address, so that a reload keeps it.
-    const remember = (values) => {
+    const remember = (values, note = setParameters) => {
       place = { ...place, ...values };
-      setParameters("networks", place);
+      note("networks", place);
     };
 
     async function open(values) {
-      remember(values);
+      remember(values, turn ? choose : setParameters); // what is shown first was no choice
       const mine = ++turn;
       box.setAttribute("aria-busy", "true");
       if (!box.hasChildNodes()) clear(box, h("p", { class: "quiet" }, `Opening ${place.file} …`));

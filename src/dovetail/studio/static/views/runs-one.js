@@ -2,6 +2,8 @@
 
 import { get } from "../js/api.js";
 import { clear, h, notice } from "../js/elements.js";
+import { poll } from "../js/poll.js";
+import { tableTools } from "../js/table.js";
 import { dateText, progressBar } from "./runs-progress.js";
 
 const PAUSE = 1000;
@@ -25,18 +27,11 @@ export async function showRun(element, name) {
   }
 
   clear(element, h("p", {}, h("a", { href: "#/runs" }, "All runs")), h("h1", {}, name), progress, trouble, body);
-  const say = (error) => clear(trouble, notice(error.message, "error"));
+  const say = (error) => {
+    clear(trouble, notice(error.message, "error"));
+  };
   await look().catch(say);
-  let here = true;
-  let timer = 0;
-  const again = () => {
-    if (here) timer = setTimeout(() => look().catch(say).then(again), PAUSE);
-  };
-  again();
-  return () => {
-    here = false;
-    clearTimeout(timer);
-  };
+  return poll(() => look().catch(say), PAUSE);
 }
 
 function stateLine(state) {
@@ -51,5 +46,9 @@ function content({ state, html }) {
   const report = h("div", { class: "runs-report" });
   report.innerHTML = html;
   for (const link of report.querySelectorAll("h2 a")) link.replaceWith(...link.childNodes);
+  for (const box of report.querySelectorAll(".scroll")) {
+    const table = box.querySelector("table");
+    if (table) box.after(tableTools(box.getAttribute("aria-label") || state.title, table));
+  }
   return [h("p", {}, state.title), h("p", { class: "quiet" }, state.shows), report];
 }

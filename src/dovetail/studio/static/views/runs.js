@@ -1,11 +1,16 @@
 // Runs: what recipes did and are doing, their tables beside the published values, and folders of other results.
 
 import { get } from "../js/api.js";
-import { clear, dataTable, emptyState, h, notice } from "../js/elements.js";
-import { placeOf } from "../js/place.js";
+import { clear, emptyState, h, notice } from "../js/elements.js";
+import { listParameters, listTable, readListState } from "../js/list-table.js";
+import { choose, goTo, placeOf, setParameters } from "../js/place.js";
+import { poll } from "../js/poll.js";
+import { dataTable } from "../js/table.js";
+import { SEPARATOR, showCompared } from "./runs-compare.js";
+import { trainingCurves } from "./runs-curves.js";
 import { showRun } from "./runs-one.js";
-import { recipeForm } from "./runs-start.js";
 import { dateText, progressBar } from "./runs-progress.js";
+import { recipeForm } from "./runs-start.js";
 
 const PAUSE = 2000;
 const MORE = "The folder holds more than was looked through; open the studio on a smaller one to see all.";
@@ -13,50 +18,81 @@ const NONE = "No recipe has been run in this folder. Start one below, or with do
 
 export const view = {
   title: "Runs",
-  show: (element, parameters) => (parameters.run ? showRun(element, parameters.run) : showAll(element)),
+  watches: true,
+  show(element, parameters) {
+    if (parameters.run) return showRun(element, parameters.run);
+    return parameters.compare ? showCompared(element, parameters.compare) : showAll(element, parameters);
+  },
 };
 
-async function showAll(element) {
-  const list = h("div", {}, h("p", { class: "quiet" }, "Looking through the folder…"));
-  clear(element, h("h1", {}, "Runs"), list);
+const COLUMNS = [
+  { title: "run", key: "name", format: (name) => link("runs", { run: name }, name) },
+  { title: "state", key: "state" },
+  { title: "units", key: "done", number: false, format: (_, run) => progressBar(run), value: ({ share }) => share },
+  { title: "recipe", key: "recipe" },
+  { title: "scale", key: "scale" },
+  { title: "title", key: "title" },
+  { title: "shows", key: "shows" },
+  { title: "last change", key: "changed", number: false, format: dateText },
+];
+
+async function showAll(element, parameters) {
+  const state = readListState({ without: "title", ...parameters });
+  const ticked = new Set();
+  const problems = h("div", {});
+  const empty = emptyState(NONE);
+  const others = h("div", {});
+  const button = h("button", { type: "button", disabled: true, onclick: compare }, "Compare");
+  const row = h("p", { class: "row" }, button, h("span", { class: "quiet" }, "Tick two or more."));
+  const list = listTable({
+    caption: "Runs of recipes in this folder",
+    columns: COLUMNS,
+    state,
+    ticked,
+    onState(isStep) {
+      const { without, ...rest } = listParameters(state);
+      // What is left out at first is no choice; that nothing is left out is one.
+      const values = { ...rest, without: without === "title" ? null : without || "none" };
+      if (isStep) choose("runs", values);
+      else setParameters("runs", values);
+    },
+    onTick: () => (button.disabled = ticked.size < 2),
+  });
+  const box = h("div", {}, list.element, row);
   let shown = "";
+
+  function compare() {
+    goTo("runs", { compare: [...ticked].join(SEPARATOR) });
+  }
 
   async function look() {
     const found = await get("/api/runs");
     const now = JSON.stringify(found);
     if (now === shown) return;
     shown = now;
-    keepingFocus(list, () => clear(list, tables(found)));
+    const { runs, damaged, audits, sculptures, complete } = found;
+    clear(problems, complete ? null : notice(MORE), damaged.map(({ name, problem }) => notice(`${name}: ${problem}`, "error")));
+    empty.hidden = runs.length > 0;
+    box.hidden = runs.length === 0;
+    row.hidden = runs.length < 2;
+    list.show(runs);
+    clear(others, audits.length || sculptures.length ? otherTable(audits, sculptures) : null);
   }
 
+  const say = (error) => {
+    clear(problems, notice(error.message, "error"));
+  };
+  clear(element, h("h1", {}, "Runs"), problems, empty, box, others);
+  empty.hidden = box.hidden = true;
   await look();
-  element.append(await recipeForm());
+  const curves = await trainingCurves();
+  element.append(curves.element, await recipeForm());
   // Recipes that run in another terminal move here as well.
-  const timer = setInterval(() => look().catch((error) => clear(list, notice(error.message, "error"))), PAUSE);
-  return () => clearInterval(timer);
-}
-
-function tables({ runs, damaged, audits, sculptures, complete }) {
-  const others = audits.length || sculptures.length;
-  return [
-    complete ? null : notice(MORE),
-    damaged.map(({ name, problem }) => notice(`${name}: ${problem}`, "error")),
-    runs.length ? runTable(runs) : emptyState(NONE),
-    others ? otherTable(audits, sculptures) : null,
-  ];
-}
-
-function runTable(runs) {
-  const columns = [
-    { title: "run", key: "name", format: (name) => link("runs", { run: name }, name) },
-    { title: "state", key: "state" },
-    { title: "units", key: "done", number: false, format: (_, run) => progressBar(run) },
-    { title: "recipe", key: "recipe" },
-    { title: "scale", key: "scale" },
-    { title: "shows", key: "shows" },
-    { title: "last change", key: "changed", number: false, format: dateText },
-  ];
-  return dataTable(columns, runs, "Runs of recipes in this folder");
+  const stop = poll(() => look().catch(say), PAUSE);
+  return () => {
+    curves.stop();
+    stop();
+  };
 }
 
 function otherTable(audits, sculptures) {
@@ -69,10 +105,3 @@ function otherTable(audits, sculptures) {
 }
 
 const link = (name, values, text) => h("a", { href: placeOf(name, values) }, text);
-
-// Draws a list anew without taking the focus from the link that has it.
-function keepingFocus(list, draw) {
-  const href = list.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
-  draw();
-  if (href) [...list.querySelectorAll("a")].find((entry) => entry.getAttribute("href") === href)?.focus();
-}
