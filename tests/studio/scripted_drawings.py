@@ -131,6 +131,11 @@ def scripted_drawings(half: Half) -> list[Scripted]:
     ]  # fmt: skip
 
 
+def another_hand(way: str, number: int) -> list[Points]:
+    """Return strokes on the pad, of any sign, as one of many hands would have them."""
+    return _variation(way, np.random.default_rng([_SEED, number]))
+
+
 def _variation(way: str, random: np.random.Generator) -> list[Points]:
     """Return strokes on the pad, as a hand would have them this time."""
     height = random.uniform(42, 92)

@@ -23,6 +23,7 @@ from .folder import MissingError
 KINDS: dict[str, str] = {
     "audit": "dovetail.studio.audit.job",
     "demo": "dovetail.studio.bench.demo_job",
+    "grow": "dovetail.studio.grow.job",
     "recipe": "dovetail.studio.runs.job",
 }
 """Modules by name of the job; each has ``run(settings: dict, tell: Tell)``, which returns the result as JSON."""
