@@ -148,11 +148,12 @@ def _variation(way: str, random: np.random.Generator) -> list[Points]:
         (_through(stroke) * (width, height)) @ shear.T @ turn.T + _drift(random, unsteady)
         for stroke in way.split(" / ")
     ]
-    low, high = (reach(np.concatenate(strokes), 0) for reach in (np.min, np.max))
+    points = np.concatenate(strokes)
+    low, high = points.min(0), points.max(0)
     room = SIDE - 2 * _MARGIN - (high - low)
     shrink = min(1.0, float((SIDE - 2 * _MARGIN) / (high - low).max()))
     place = _MARGIN + random.uniform(0, 1, 2) * np.clip(room, 0, None)
-    return [(stroke - low) * shrink + place for stroke in strokes]
+    return [np.asarray((stroke - low) * shrink + place) for stroke in strokes]
 
 
 def _through(stroke: str, steps: int = 40) -> Points:
@@ -161,14 +162,12 @@ def _through(stroke: str, steps: int = 40) -> Points:
     along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(points, axis=0), axis=1))])
     at = np.linspace(0, along[-1], steps)
     if len(points) == 2:
-        return points[0] + (at / along[-1])[:, None] * (points[1] - points[0])
-    curve: Points = CubicSpline(along, points)(at)
-    return curve
+        return np.asarray(points[0] + (at / along[-1])[:, None] * (points[1] - points[0]))
+    return np.asarray(CubicSpline(along, points)(at))
 
 
 def _drift(random: np.random.Generator, size: float, steps: int = 40) -> Points:
     """Return how far an unsteady hand is off: a few slow waves along the stroke."""
     at = np.linspace(0, 2 * np.pi, steps)[:, None]
     waves = (np.sin(frequency * at + random.uniform(0, 2 * np.pi, 2)) for frequency in (0.5, 1, 2))
-    drift: Points = size * sum(random.normal(0, 0.5, 2) * wave for wave in waves)
-    return drift
+    return np.asarray(size * sum(random.normal(0, 0.5, 2) * wave for wave in waves))

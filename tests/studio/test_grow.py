@@ -13,7 +13,7 @@ from fastapi.testclient import TestClient
 
 import dovetail as dt
 from dovetail.errors import SpecError
-from dovetail.specialists import Composite
+from dovetail.specialists import Composite, open_file
 from dovetail.studio.draw.pad import read_ink
 from dovetail.studio.draw.preparations import prepared
 from dovetail.studio.grow import job
@@ -33,7 +33,7 @@ def star(number: int) -> str:
     return sent(drawn(another_hand(STAR, number), 9))
 
 
-def quiet(*_: object) -> None:
+def quiet(done: float, total: float | None, note: str = "", partial: Any = None) -> None:
     """Tell nobody."""
 
 
@@ -60,7 +60,7 @@ def test_variations_are_like_the_drawing_and_the_same_again() -> None:
 @pytest.mark.parametrize("name", ["", "  ", "3", "a\nb", "x" * 41])
 def test_names_that_are_no_new_class_are_refused(parts_folder: Path, name: str) -> None:
     with pytest.raises(SpecError, match=r"known already|cannot be the name"):
-        check_new(dt.open(parts_folder / names(parts_folder)[3]), [name])
+        check_new(open_file(parts_folder / names(parts_folder)[3]), [name])
 
 
 def test_names_of_files_are_free_and_plain(tmp_path: Path) -> None:
@@ -72,8 +72,8 @@ def test_names_of_files_are_free_and_plain(tmp_path: Path) -> None:
 
 
 def test_what_is_dropped_is_what_there_was(parts_folder: Path) -> None:
-    base = base_of([dt.open(parts_folder / file) for file in names(parts_folder)[:4]])
-    grown = dt.compose([*base.specialists, dt.open(parts_folder / names(parts_folder)[4])])
+    base = base_of([open_file(parts_folder / file) for file in names(parts_folder)[:4]])
+    grown = dt.compose([*base.specialists, open_file(parts_folder / names(parts_folder)[4])])
     data = DataCache().of_part(base)
     found = old_classes(base, grown, ["4"], data)
     few = data.test.where(data.test.y < 4)
@@ -92,7 +92,7 @@ def test_a_composite_is_asked_with_and_without_a_class(client: ClientOf, parts_f
         list("0123456789")
     ]
     heard = asked(studio, "ask", files=files, ink=digit(3))
-    whole = dt.compose([dt.open(parts_folder / file) for file in files])
+    whole = dt.compose([open_file(parts_folder / file) for file in files])
     x = prepared(read_ink(digit(3)), "digits")
     shares = whole(x).softmax(1)[0]
     torch.testing.assert_close(torch.tensor(heard["said"]["probabilities"]), shares, atol=1e-4, rtol=0)
@@ -109,6 +109,8 @@ def test_a_composite_is_asked_with_and_without_a_class(client: ClientOf, parts_f
         ("teach", {"name": "", "inks": [star(0)] * 3}),
         ("teach", {"files": ["none.safetensors"], "name": "star", "inks": [star(0)] * 3}),
         ("add", {"data": "../secret.csv"}),
+        ("add", {"data": "evil.py", "target": "run"}),
+        ("add", {"data": "none.csv"}),
     ],
 )
 def test_what_cannot_be_taught_starts_no_job(

@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 import dovetail as dt
+from dovetail.specialists import open_file
 from dovetail.studio.networks.grouping import group_units
 from dovetail.studio.networks.reading import read_network
 from dovetail.studio.networks.taking_out import without_module
@@ -170,7 +171,7 @@ def test_a_unit_is_found_by_name_and_taken_out(opened: Page) -> None:
 def test_a_composite_is_a_matrix_first(
     page: Page, studio_url: UrlOf, parts_folder: Path, tmp_path: Path
 ) -> None:
-    team = [dt.open(file) for file in sorted(parts_folder.glob("*.safetensors"))]
+    team = [open_file(file) for file in sorted(parts_folder.glob("*.safetensors"))]
     dt.compose(team).save(tmp_path / "ten.safetensors")
     page.goto(f"{studio_url(tmp_path)}#/networks")
     matrix = page.get_by_role("region", name="Parts and outputs").last

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 import dovetail as dt
-from dovetail.specialists import Composite
+from dovetail.specialists import Composite, open_file
 from dovetail.specialists.composite import compose_quietly
 from dovetail.studio.networks.finding import MOST_FOUND, find_units
 from dovetail.studio.networks.grouping import group_units
@@ -24,7 +24,7 @@ from .sculptures import save_run
 
 @pytest.fixture
 def composite(parts_folder: Path) -> Composite:
-    return dt.compose([dt.open(file) for file in sorted(parts_folder.glob("*.safetensors"))])
+    return dt.compose([open_file(file) for file in sorted(parts_folder.glob("*.safetensors"))])
 
 
 def test_strengths_are_norms_of_the_last_weights(composite: Composite) -> None:
@@ -100,7 +100,7 @@ def test_a_unit_is_taken_out_as_if_nothing_read_it(tmp_path: Path) -> None:
         hidden[:, 2] = 0
         after = model[2](hidden)
     moves = (after - before).square().mean(0).sqrt() / (before - before.mean(0)).square().mean(0).sqrt()
-    np.testing.assert_allclose([output.after for output in found.outputs], moves, rtol=1e-4)
+    assert [output.after for output in found.outputs] == pytest.approx(moves.tolist(), rel=1e-4)
     assert found.units == "Set to 0: 1 hidden."
 
 

@@ -21,16 +21,14 @@ from ..draw.answers import Picture, Said, draw_parts_answer, picture_of, said
 from ..draw.pad import SIDE, read_ink
 from ..draw.preparations import can_draw, prepared
 from ..folder import StudioFolder
-from ..held_data import ENDINGS
 from ..studio import Studio
 from .examples import FEWEST, MOST
-from .teaching import base_of, drawn_for
+from .teaching import TABLES, base_of, drawn_for
 
 _MOST_BYTES = 256 * 2**20
 
 _MOST_BASES = 8
 
-_TABLES = tuple(ending for ending in ENDINGS if ending not in (".json", ".zip"))
 _IMAGES = (".png", ".jpg", ".jpeg")
 
 
@@ -132,7 +130,7 @@ def _known(files: list[str], cards: list[SpecialistCard]) -> list[str]:
 
 def _data_in(folder: StudioFolder) -> list[str]:
     """Return tables, and folders with a folder of images for each class."""
-    tables = {file.name for file in folder.find(_TABLES).files}
+    tables = {file.name for file in folder.find(TABLES).files}
     images = {str(PurePosixPath(file.name).parent.parent) for file in folder.find(_IMAGES).files}
     return sorted(tables | (images - {"."}))
 

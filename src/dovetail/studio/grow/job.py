@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
-from ...data import Dataset
+from ...data import Dataset, read
 from ...errors import DovetailError
 from ...specialists import Composite, open_file
 from ...specialists.data_for import data_beside
@@ -14,7 +16,7 @@ from ..folder import StudioFolder
 from ..held_data import DataCache
 from ..jobs import Tell
 from .examples import drawings_data
-from .teaching import FOLDER, base_of, check_new, drawn_for, free_path, old_classes, taught
+from .teaching import FOLDER, base_of, check_new, data_path, drawn_for, free_path, old_classes, taught
 
 _STEPS = 3
 
@@ -54,6 +56,15 @@ def run(settings: dict[str, Any], tell: Tell) -> dict[str, object]:
     return found
 
 
+def _with_target(base: Composite, path: Path, target: str) -> Dataset:
+    """Return what `data_beside` does, of a table whose column of classes is named."""
+    found = read(path, target=target)
+    if base.preparation is None:
+        return found
+    classes = tuple(dict.fromkeys((*base.classes, *found.classes)))
+    return read(path, target=target, like=replace(base.blueprint, classes=classes))
+
+
 def _drawings(base: Composite, settings: dict[str, Any]) -> Dataset:
     name = settings["name"].strip()
     check_new(base, [name])
@@ -61,11 +72,9 @@ def _drawings(base: Composite, settings: dict[str, Any]) -> Dataset:
 
 
 def _from_folder(base: Composite, folder: StudioFolder, settings: dict[str, Any]) -> Dataset:
-    text = str(folder.resolve(settings["data"]))
-    if settings["target"]:
-        text += f":target={settings['target']}"
+    path, target = data_path(folder, settings["data"]), settings["target"]
     try:
-        found = data_beside(base, text)
+        found = data_beside(base, str(path)) if target is None else _with_target(base, path, target)
     except DovetailError as error:
         raise DovetailError(folder.without_root(str(error))) from error
     check_new(base, [name for name in found.classes if name not in base.known])

@@ -12,7 +12,7 @@ from ..jobs import JobState
 from ..studio import Studio, StudioOf
 from .examples import FEWEST, MOST
 from .grown import Grown, Heard, Places, grown_of, places
-from .teaching import LONGEST_NAME
+from .teaching import LONGEST_NAME, data_path
 
 router = APIRouter(prefix="/api/grow", tags=["grow"])
 
@@ -59,7 +59,7 @@ def teach(lesson: Lesson, studio: StudioOf) -> JobState:
 @router.post("/add")
 def add(reading: Reading, studio: StudioOf) -> JobState:
     """Teach the new classes of data in the folder, beside the server."""
-    studio.folder.resolve(reading.data)
+    data_path(studio.folder, reading.data)
     settings = {"files": _checked(studio, reading), "data": reading.data, "target": reading.target}
     return studio.jobs.start(
         "grow", f"Teaching {reading.data}", {"root": str(studio.folder.root), **settings}

@@ -19,7 +19,8 @@ from ...specialists.adding import add_class
 from ...specialists.composite import compose_quietly
 from ...specialists.evaluate import run_network
 from ..draw.preparations import can_draw
-from ..held_data import HeldData
+from ..folder import StudioFolder
+from ..held_data import ENDINGS, HeldData
 
 FOLDER = "grown"
 """Where grown composites go, in the studio's folder."""
@@ -28,6 +29,9 @@ LONGEST_NAME = 40
 
 _EPOCHS, _PATIENCE = 20, 5
 """A single class beside others learns fast, and somebody waits for it."""
+
+TABLES = tuple(ending for ending in ENDINGS if ending not in (".json", ".zip"))
+"""Endings of files with samples, a row each."""
 
 _MOST_FILES_OF_A_NAME = 1000
 
@@ -101,6 +105,24 @@ def check_new(base: Part, names: Sequence[str]) -> None:
             raise SpecError(f"{name!r} is known already; give the new class another name")
 
 
+def data_path(folder: StudioFolder, name: str) -> Path:
+    """Return the path of a table or a folder of images in the studio's folder; nothing else may be named as data.
+
+    Raises
+    ------
+    DovetailError
+        When it is not there, or of another kind: a name of Python code, above all.
+    """
+    path = folder.resolve(name)
+    if path.is_dir() and path != folder.root:
+        return path
+    if path.suffix not in TABLES:
+        raise DovetailError(
+            f"{name!r:.100} is no table ({', '.join(TABLES)}) and no folder in the studio's folder; choose one of these"
+        )
+    return folder.existing(name)
+
+
 def taught(base: Composite, data: Dataset) -> Composite:
     """Return a composite that knows the classes of data, too; its members are introduced to them."""
     return add_class(base, data, epochs=_EPOCHS, patience=_PATIENCE, progress=False)
@@ -131,7 +153,8 @@ def old_classes(base: Composite, grown: Composite, new: Sequence[str], data: Hel
 
 def _answers(part: Part, x: Tensor) -> NDArray[np.object_]:
     logits = run_network(part.module(), x)
-    return np.array(part.classes, dtype=object)[logits.argmax(1).numpy()]
+    said: NDArray[np.object_] = np.array(part.classes, dtype=object)[logits.argmax(1).numpy()]
+    return said
 
 
 def free_path(folder: Path, name: str) -> Path:

@@ -68,8 +68,7 @@ def without_module(
     if not 0 <= module < len(groups.modules):
         raise MissingError(f"there is no module {module}; this network has {len(groups.modules)}, from 0 on")
     name = groups.names[module]
-    specialist = network.slots[name] if groups.grouping == "specialists" else None
-    leave_out = specialist and specialist.tensors_without
+    leave_out = network.slots[name].tensors_without if groups.grouping == "specialists" else None
     return _without(network, module, groups.modules[module], leave_out, f"specialist {name}", data)
 
 
