@@ -49,6 +49,13 @@ def grow_places(studio: StudioOf) -> Places:
     return places(studio)
 
 
+@router.post("/prepare")
+def prepare(studio: StudioOf) -> dict[str, bool]:
+    """Start the process that will teach, because somebody has begun to draw examples."""
+    studio.jobs.prepare("grow")
+    return {"ready": True}
+
+
 @router.post("/teach")
 def teach(lesson: Lesson, studio: StudioOf) -> JobState:
     """Teach a class that was drawn, beside the server."""

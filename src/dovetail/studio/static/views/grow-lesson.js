@@ -1,5 +1,6 @@
 // A lesson: drawings of a new sign, kept one by one, its name, and the button that teaches it.
 
+import { post } from "../js/api.js";
 import { clear, h, whenSent } from "../js/elements.js";
 import { setText } from "./draw-bars.js";
 import { showPicture } from "./draw-pictures.js";
@@ -33,6 +34,7 @@ export function makeLesson(drawing, { side, fewest, most }, onTeach) {
   const canTeach = () => all().length >= fewest && name.value.trim() !== "";
 
   function keepOne() {
+    if (!inks.length) post("/api/grow/prepare").catch(() => {}); // what it takes to teach is there when one has drawn them all
     inks.push(lastInk);
     drawing.clear();
   }
