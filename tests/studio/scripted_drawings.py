@@ -131,6 +131,11 @@ def scripted_drawings(half: Half) -> list[Scripted]:
     ]  # fmt: skip
 
 
+def another_hand(way: str, number: int) -> list[Points]:
+    """Return strokes on the pad, of any sign, as one of many hands would have them."""
+    return _variation(way, np.random.default_rng([_SEED, number]))
+
+
 def _variation(way: str, random: np.random.Generator) -> list[Points]:
     """Return strokes on the pad, as a hand would have them this time."""
     height = random.uniform(42, 92)
@@ -143,11 +148,12 @@ def _variation(way: str, random: np.random.Generator) -> list[Points]:
         (_through(stroke) * (width, height)) @ shear.T @ turn.T + _drift(random, unsteady)
         for stroke in way.split(" / ")
     ]
-    low, high = (reach(np.concatenate(strokes), 0) for reach in (np.min, np.max))
+    points = np.concatenate(strokes)
+    low, high = points.min(0), points.max(0)
     room = SIDE - 2 * _MARGIN - (high - low)
     shrink = min(1.0, float((SIDE - 2 * _MARGIN) / (high - low).max()))
     place = _MARGIN + random.uniform(0, 1, 2) * np.clip(room, 0, None)
-    return [(stroke - low) * shrink + place for stroke in strokes]
+    return [np.asarray((stroke - low) * shrink + place) for stroke in strokes]
 
 
 def _through(stroke: str, steps: int = 40) -> Points:

@@ -43,7 +43,8 @@ SENSIBLE = {
 
 ANSWERED = {
     "/api/bench/measure", "/api/bench/look", "/api/bench/compatibility", "/api/draw/drawing", "/api/draw/hardest",
-    "/api/networks/open", "/api/networks/unit", "/api/audit/saved", "/api/runs/run", "/api/runs/progress",
+    "/api/networks/open", "/api/networks/unit", "/api/networks/find", "/api/audit/saved",
+    "/api/runs/run", "/api/runs/progress",
 }  # fmt: skip
 """Routes that some of the requests have to get an answer from, or the fuzz would be one in name only."""
 

@@ -123,6 +123,34 @@ def test_progress_and_result(jobs: Jobs, tmp_path: Path) -> None:
     assert jobs.cancel(job.id) == done  # too late
 
 
+def test_a_spare_process_does_the_next_job_of_its_kind(jobs: Jobs) -> None:
+    jobs.prepare("example")
+    spare = jobs._spare._process
+    jobs.prepare("example")
+    assert spare is not None
+    assert jobs._spare._process is spare
+    job = start(jobs, "polite")
+    assert jobs._jobs[job.id]._process is spare
+    assert jobs._spare._process is None
+    assert wait(jobs, job).state == "done"
+    assert spare.returncode is not None
+    other = start(jobs, "polite")
+    assert jobs._jobs[other.id]._process is not spare
+    assert wait(jobs, other).state == "done"
+
+
+def test_a_spare_process_ends_with_the_studio(jobs: Jobs) -> None:
+    jobs.prepare("example")
+    spare = jobs._spare._process
+    assert spare is not None
+    jobs.stop_all()
+    assert spare.returncode is not None
+    jobs.prepare("example")  # it is closing
+    assert jobs._spare._process is None
+    with pytest.raises(DovetailError, match="kind of job"):
+        jobs.prepare("nothing")
+
+
 def test_the_latest_is_never_lost(jobs: Jobs) -> None:
     now = wait(jobs, start(jobs, "hurry"), lambda now: now.note == "last")
     assert (now.done, now.total, now.partial) == (9, 9, {"kept": True})

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+import dovetail as dt
+from dovetail.specialists import open_file
 from dovetail.studio.networks.grouping import group_units
 from dovetail.studio.networks.reading import read_network
 from dovetail.studio.networks.taking_out import without_module
@@ -86,8 +88,8 @@ def test_everything_with_the_keyboard_alone(page: Page, address: str) -> None:
     page.keyboard.press("Escape")
     page.keyboard.press("Escape")
     expect(module(page, "M1")).to_have_attribute("aria-expanded", "false")
-    page.keyboard.press("Tab")  # to M2, and from there to the list of modules
-    page.keyboard.press("Tab")
+    for _ in range(3):  # to M2, to the search, and to the list of modules
+        page.keyboard.press("Tab")
     expect(page.get_by_role("button", name="Take out M1")).to_be_focused()
     page.keyboard.press("Enter")
     expect(page.get_by_text("Without M1, outputs y1, y2 break.")).to_be_visible()
@@ -108,6 +110,76 @@ def test_taking_a_module_out_tells_which_outputs_break(opened: Page, tmp_path: P
     opened.get_by_role("button", name="Put back M2").click()
     expect(opened.locator(".networks-outcome")).to_have_count(0)
     expect(module(opened, "M2")).to_have_class("module")
+
+
+def view_box(page: Page) -> list[float]:
+    text = page.locator(".hierarchy svg").get_attribute("viewBox")
+    assert text is not None
+    return [float(number) for number in text.split()]
+
+
+def test_the_drawing_is_zoomed_moved_and_fitted(opened: Page) -> None:
+    whole = view_box(opened)
+    svg = opened.locator(".hierarchy svg")
+    opened.get_by_role("button", name="Zoom in").click()
+    near = view_box(opened)
+    assert near[2] < whole[2]
+    box = svg.bounding_box()
+    assert box is not None
+    opened.mouse.move(box["x"] + box["width"] / 2, box["y"] + 8)
+    opened.mouse.down()
+    opened.mouse.move(box["x"] + box["width"] / 2 + 30, box["y"] + 38, steps=4)
+    opened.mouse.up()
+    moved = view_box(opened)
+    assert moved[0] < near[0]
+    assert moved[2] == near[2]
+    expect(module(opened, "M1")).to_have_attribute("aria-expanded", "false")  # that was no click
+    opened.keyboard.down("Control")
+    opened.mouse.wheel(0, -200)
+    opened.keyboard.up("Control")
+    expect(svg).not_to_have_attribute("viewBox", " ".join(f"{number:g}" for number in moved))
+    assert view_box(opened)[2] < moved[2]
+    module(opened, "M1").focus()
+    opened.keyboard.press("0")
+    assert view_box(opened) == whole
+    expect(opened.get_by_role("button", name="Fit")).to_be_disabled()
+    opened.keyboard.press("+")
+    opened.keyboard.press("Shift+ArrowRight")
+    assert view_box(opened)[0] > near[0]
+    opened.keyboard.press("-")
+    assert view_box(opened) == whole
+
+
+def test_a_unit_is_found_by_name_and_taken_out(opened: Page) -> None:
+    opened.get_by_role("searchbox", name="Find").fill("y3")
+    opened.get_by_role("list", name="Found").get_by_role("button", name="y3", exact=True).click()
+    panel = opened.get_by_role("region", name="Unit")
+    expect(panel.get_by_role("heading", name="y3")).to_be_visible()
+    expect(module(opened, "M2")).to_have_attribute("aria-expanded", "true")  # where it is
+    expect(opened.locator("circle.unit.mine[aria-label^='output y3']")).to_have_count(1)
+    panel.get_by_role("button", name="What breaks without it?").click()
+    expect(panel.get_by_text("Without y3, no output breaks.")).to_be_visible()
+    opened.get_by_role("searchbox", name="Find").fill("x3")
+    opened.get_by_role("list", name="Found").get_by_role("button", name="x3", exact=True).click()
+    expect(panel.get_by_role("heading", name="x3")).to_be_visible()
+    panel.get_by_role("button", name="What breaks without it?").click()
+    expect(panel.get_by_text("Without x3, outputs y3, y4 break.")).to_be_visible()
+    opened.get_by_role("searchbox", name="Find").fill("nobody")
+    expect(opened.get_by_text("Nothing is called so.")).to_be_visible()
+
+
+def test_a_composite_is_a_matrix_first(
+    page: Page, studio_url: UrlOf, parts_folder: Path, tmp_path: Path
+) -> None:
+    team = [open_file(file) for file in sorted(parts_folder.glob("*.safetensors"))]
+    dt.compose(team).save(tmp_path / "ten.safetensors")
+    page.goto(f"{studio_url(tmp_path)}#/networks")
+    matrix = page.get_by_role("region", name="Parts and outputs").last
+    expect(matrix.get_by_role("rowheader")).to_have_text(list("0123456789"))
+    expect(matrix.locator("td.own")).to_have_count(10)
+    expect(page.locator(".networks-parts ~ .networks-columns .hierarchy svg")).to_be_visible()
+    page.get_by_label("Group units by").select_option("layers")
+    expect(page.locator(".networks-modules li")).to_have_count(3)
 
 
 def test_a_reload_keeps_the_place(opened: Page) -> None:

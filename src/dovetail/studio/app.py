@@ -23,7 +23,7 @@ from .pulse import router as pulse_router
 from .safety import Guard
 from .studio import Studio, StudioOf
 
-VIEWS = ("bench", "draw", "networks", "audit", "runs")
+VIEWS = ("bench", "draw", "grow", "networks", "audit", "runs")
 """Each has a module ``dovetail.studio.NAME.routes`` with a ``router``, and a file ``static/views/NAME.js``."""
 
 _STATIC = Path(__file__).parent / "static"

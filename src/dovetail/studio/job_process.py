@@ -68,10 +68,13 @@ def main() -> None:
     with contextlib.suppress(OSError):  # where it is not allowed, the job is merely not polite
         os.nice(10)
     signal.signal(signal.SIGTERM, _leave)
-    settings = json.loads(sys.stdin.buffer.readline())
-    threading.Thread(target=_end_with_server, daemon=True).start()
     try:
-        result = import_module(sys.argv[1]).run(settings, line.tell)
+        module = import_module(sys.argv[1])  # before the settings are there, which may take a while
+        given = sys.stdin.buffer.readline()
+        if not given:  # there is no job after all
+            return
+        threading.Thread(target=_end_with_server, daemon=True).start()
+        result = module.run(json.loads(given), line.tell)
         line.end(result=result)
     except DovetailError as error:
         line.end(error=str(error))

@@ -7,8 +7,6 @@ import json
 import os
 import secrets
 import signal
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Mapping
@@ -19,10 +17,12 @@ from pydantic import BaseModel
 from ..errors import DovetailError, unknown_name
 from ..io.fields import nan_to_null
 from .folder import MissingError
+from .spare import Process, Spare, start_process
 
 KINDS: dict[str, str] = {
     "audit": "dovetail.studio.audit.job",
     "demo": "dovetail.studio.bench.demo_job",
+    "grow": "dovetail.studio.grow.job",
     "recipe": "dovetail.studio.runs.job",
 }
 """Modules by name of the job; each has ``run(settings: dict, tell: Tell)``, which returns the result as JSON."""
@@ -79,15 +79,12 @@ class Job:
         How it stands; replaced, never changed, so it can be read from any thread.
     """
 
-    def __init__(self, kind: str, title: str, settings: Mapping[str, Any]) -> None:
+    def __init__(
+        self, kind: str, title: str, settings: Mapping[str, Any], process: Process | None = None
+    ) -> None:
         self.state = JobState(id=secrets.token_hex(8), kind=kind, title=title, started=time.time())
         self._cancelled = False
-        # A group of its own: what the job starts ends with it, and Ctrl-C in the terminal reaches the server alone.
-        # -P: nothing is imported from the folder that the server was started in, whatever is in there.
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "dovetail.studio.job_process", KINDS[kind]],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True,
-        )  # fmt: skip
+        self._process = process or start_process(KINDS[kind])
         self._reader = threading.Thread(target=self._read, args=(settings,), daemon=True)
         self._reader.start()
 
@@ -172,6 +169,15 @@ class Jobs:
         self._jobs: dict[str, Job] = {}
         self._lock = threading.Lock()
         self._open = True
+        self._spare = Spare()
+
+    def prepare(self, kind: str) -> None:
+        """Have a process ready for a job that is likely to come soon, and to be waited for."""
+        if kind not in KINDS:
+            raise unknown_name("kind of job", kind, KINDS)
+        with self._lock:
+            if self._open:
+                self._spare.prepare(KINDS[kind])
 
     def start(self, kind: str, title: str, settings: Mapping[str, Any]) -> JobState:
         """Start a job and return how it stands.
@@ -200,7 +206,7 @@ class Jobs:
                 raise DovetailError(
                     f"{len(running)} jobs are running already ({', '.join(running)}); wait for one or cancel it"
                 )
-            job = Job(kind, title, settings)
+            job = Job(kind, title, settings, self._spare.take(KINDS[kind]))
             self._jobs[job.state.id] = job
             ended = [name for name, kept in self._jobs.items() if not kept.running]
             for name in ended[: max(0, len(self._jobs) - _MOST_KEPT)]:
@@ -227,6 +233,7 @@ class Jobs:
         with self._lock:
             self._open = False
             jobs = list(self._jobs.values())
+            self._spare.end()
         for job in jobs:
             job.cancel()
 

@@ -2,7 +2,12 @@
 
 import { counted, readGraph } from "./hierarchy_graph.js";
 
-const wide = (text, each = 7) => text.length * each; // about how many pixels a text takes
+// How many pixels a text takes, in the type of the style.
+const ruler = document.createElement("canvas").getContext("2d");
+const wide = (text, weight = 400) => {
+  ruler.font = `${weight} 12px system-ui, -apple-system, "Segoe UI", Roboto, Arial, sans-serif`;
+  return ruler.measureText(text).width;
+};
 
 // The parts of the drawing, and a function for each that draws it anew. `opened` holds the modules that show their
 // units; `broken` the units to mark.
@@ -53,7 +58,7 @@ export function hierarchyDrawing(svg, data, opened, broken) {
     control.classList.toggle("hurt", members[m].some((u) => broken.has(u)));
     control.setAttribute("aria-label", describeModule(m));
     if (isOpen) {
-      const width = wide(module.name) + 6;
+      const width = wide(module.name, 700) + 6;
       const [x, y] = module.tag;
       make("rect", { class: "target", x: x - 3, y: y - 9, width, height: 18, rx: 4, fill: "var(--page, #fff)", "fill-opacity": 0.6 }, control);
       make("text", { class: "name tag", x, y }, control, module.name);
@@ -62,7 +67,7 @@ export function hierarchyDrawing(svg, data, opened, broken) {
     const [x, y] = module.centre;
     const ring = module.ring ? { fill: "var(--page, #fff)", stroke: module.colour, "stroke-width": 3 } : { fill: module.colour };
     make("circle", { class: "target", cx: x, cy: y, r: module.radius, ...ring }, control);
-    if (wide(module.name, 8) < 2 * module.radius) {
+    if (wide(module.name, 700) + 4 < 2 * module.radius) {
       const name = make("text", { class: "name", x, y }, control, module.name);
       if (!module.ring) name.style.fill = module.ink;
     } else make("text", { class: "name count", x, y: y + module.radius + 9 }, control, module.name);
@@ -81,7 +86,7 @@ export function hierarchyDrawing(svg, data, opened, broken) {
         const reach = Math.max(end.depth / 2, here ? module.radius : 0) + 11;
         const y = data.heights[end.layer] + (end.layer === 0 ? reach : -reach);
         if (y < 6 || y > data.height - 6) continue; // a large circle leaves no room, and says how many units it stands for
-        const each = opened.has(m) && end.single && mine.every((u) => wide(units.name[u]) < end.pitch - 2);
+        const each = opened.has(m) && end.single && mine.every((u) => wide(units.name[u]) + 4 < end.pitch - 2);
         if (each) {
           for (const u of mine) make("text", { x: units.x[u], y }, names, units.name[u]);
           continue;

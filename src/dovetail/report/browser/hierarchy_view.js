@@ -116,6 +116,16 @@ export function hierarchyView(figure, data, { opened: first = [], onOpen = ignor
   button.hidden = !modules.length;
   draw();
   return {
+    // Opens the module of a unit, and shows the unit as if it were pointed at.
+    showUnit: (u) => {
+      const m = units.module[u];
+      if (m >= 0 && !opened.has(m)) {
+        opened.add(m);
+        draw();
+        onOpen([...opened]);
+      }
+      chooseUnit(u);
+    },
     // Marks units as broken, and a module as taken out; none with no arguments.
     takeOut: (m = -1, hurt = []) => {
       broken.clear();

@@ -1,4 +1,4 @@
-"""Groups of the units of a network: specialists in their slots, modules that edges show, or spectral clusters."""
+"""Groups of the units of a network: specialists in slots, modules that edges show, spectral clusters, or layers."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from ...cluster.partition.spectral import spectral_clusters
 from ...errors import SpecError
 from ...graph import network_graph
 from ...sculpting import detect_modules
+from ...sculpting.drawing.style import layer_name
 from ...sculpting.modules.hierarchy import Unit
 from ...sculpting.modules.reach import used_units
 from .limits import MOST_GROUPED
 from .network import Edges, Network
 
-Grouping = Literal["modules", "clusters", "specialists"]
+Grouping = Literal["modules", "clusters", "specialists", "layers"]
 
 _MEANINGLESS_DENSITY = 0.5
 _STARTS = 5
@@ -29,7 +30,7 @@ class Groups:
 
     Attributes
     ----------
-    grouping : {"modules", "clusters", "specialists"}
+    grouping : {"modules", "clusters", "specialists", "layers"}
         What the groups are.
     modules : tuple of frozenset of Unit
         The groups.
@@ -52,7 +53,7 @@ def group_units(network: Network, grouping: Grouping | None = None, clusters: in
     ----------
     network : Network
         A network with layers in order.
-    grouping : {"modules", "clusters", "specialists"}, optional
+    grouping : {"modules", "clusters", "specialists", "layers"}, optional
         Which groups; by default specialists where each has units of its own, else modules, but clusters where more than
         half of all edges are there.
     clusters : int
@@ -76,6 +77,12 @@ def group_units(network: Network, grouping: Grouping | None = None, clusters: in
         return Groups(
             grouping, tuple(slot.units for slot in network.slots.values()), list(network.slots), note
         )
+    if grouping == "layers":
+        widths = network.widths
+        layers = tuple(
+            frozenset((layer, unit) for unit in range(width)) for layer, width in enumerate(widths)
+        )
+        return Groups(grouping, layers, [layer_name(layer, len(widths)) for layer in range(len(widths))], "")
     units = sum(network.widths)
     if units > MOST_GROUPED and network.hierarchy is None:
         raise SpecError(f"{units:,} units are too many to find groups among; {MOST_GROUPED:,} are the most")
@@ -96,7 +103,8 @@ def group_units(network: Network, grouping: Grouping | None = None, clusters: in
 
 def groupings_of(network: Network) -> list[Grouping]:
     """Return the ways in which a network's units can be grouped."""
-    return ["modules", "clusters", "specialists"] if network.slots else ["modules", "clusters"]
+    own: list[Grouping] = ["specialists"] if network.slots else []
+    return ["modules", "clusters", *own, "layers"]
 
 
 def _usual(network: Network) -> Grouping:

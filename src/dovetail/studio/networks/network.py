@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,9 @@ from ...sculpting.drawing.style import checked_names
 from ...sculpting.modules.hierarchy import Hierarchy, Unit
 from ..held_data import DataCache
 from .yardstick import Yardstick
+
+if TYPE_CHECKING:
+    from .parts_matrix import PartsMatrix
 
 Kind = Literal["sculpture", "specialist", "composite", "modules", "checkpoint"]
 Matrix = NDArray[np.float32]
@@ -72,6 +75,8 @@ class Network:
         What could not be read off the file, or was taken for granted.
     explanation : Explanation, optional
         What its modules and units compute, where that is known without data.
+    parts : PartsMatrix, optional
+        A composite by its parts and outputs.
     """
 
     kind: Kind
@@ -86,6 +91,7 @@ class Network:
     slots: Mapping[str, Slot] = field(default_factory=dict)
     doubt: str = ""
     explanation: Explanation | None = None
+    parts: PartsMatrix | None = None
 
     @cached_property
     def matrices(self) -> tuple[Matrix, ...]:

@@ -17,6 +17,7 @@ from .drawn import Drawn, draw_groups
 from .grouping import Grouping, Groups, groupings_of
 from .limits import MOST_NEIGHBOURS
 from .network import Kind, Network
+from .parts_matrix import PartsMatrix
 
 
 class LayerFacts(BaseModel):
@@ -41,6 +42,7 @@ class Picture(BaseModel):
     """A network as the view shows it; ``drawing`` is what the script for modules takes, missing for too many units.
 
     ``strongest`` is the percentage of the edges of each layer that are drawn; groups are of the whole network.
+    ``parts`` is a composite by its parts and outputs.
     """
 
     kind: Kind
@@ -55,6 +57,7 @@ class Picture(BaseModel):
     note: str = ""
     unused: str = ""
     drawing: dict[str, Any] | None = None
+    parts: PartsMatrix | None = None
 
 
 def picture_of(network: Network, groups: Groups | SpecError, strongest: float | None = None) -> Picture:
@@ -76,6 +79,7 @@ def picture_of(network: Network, groups: Groups | SpecError, strongest: float | 
         layers=layers_of(network),
         doubt=network.doubt,
         groupings=groupings_of(network) if network.edges else [],
+        parts=network.parts,
     )
     if isinstance(groups, SpecError):
         picture.note = "" if str(groups) == network.doubt else f"{groups}."

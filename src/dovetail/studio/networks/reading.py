@@ -33,6 +33,7 @@ from .limits import (
     dense_shapes,
 )
 from .network import Network, Slot, matrices_of
+from .parts_matrix import parts_matrix
 from .yardstick import Yardstick, of_boolean, of_data, of_nothing
 
 
@@ -84,12 +85,22 @@ def _of_part(path: Path) -> Network:
         facts["made of"] = f"{len(part)} specialists, by {part.method}"
         if part.method == "logits":
             doubt = "It averages the logits of several networks; open its specialists one by one, or compose a sum."
-            return Network("composite", repr(part), facts, {}, (), output_names=part.classes, doubt=doubt)
+            return Network(
+                "composite",
+                repr(part),
+                facts,
+                {},
+                (),
+                output_names=part.classes,
+                doubt=doubt,
+                parts=parts_matrix(part),
+            )
     tensors = part.state_dict()
     chain, doubt = _chain(tensors)
     return Network(
         "composite" if isinstance(part, Composite) else "specialist", repr(part), facts, tensors, chain, None,
         blueprint.network, partial(_of_classes, part), part.classes, slots_of(part, chain), doubt,
+        parts=parts_matrix(part) if isinstance(part, Composite) else None,
     )  # fmt: skip
 
 

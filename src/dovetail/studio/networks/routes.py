@@ -10,9 +10,10 @@ from pydantic import BaseModel, ConfigDict, Field
 from ...errors import SpecError
 from ..studio import StudioOf
 from .files import NetworkFiles, NetworkList, OpenedNetworks
+from .finding import FoundUnits, find_units
 from .grouping import Grouping, Groups
 from .picture import Picture, UnitFacts, picture_of, unit_facts
-from .taking_out import WithoutModule, without_module
+from .taking_out import WithoutModule, without_module, without_unit
 
 router = APIRouter(prefix="/api/networks", tags=["networks"])
 
@@ -40,6 +41,16 @@ class TakeOut(Look):
     """Which group to take out; which of the edges are drawn does not matter for it."""
 
     module: _Count
+
+
+class OneUnit(BaseModel):
+    """A unit of a network, by its layer and number."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    file: Annotated[str, Field(max_length=1000)]
+    layer: _Count
+    unit: _Count
 
 
 @router.get("/files")
@@ -70,6 +81,19 @@ def read_unit(
 ) -> UnitFacts:
     """Tell what a unit reads, and what reads it."""
     return unit_facts(studio.shared(OpenedNetworks).network(file), layer, unit)
+
+
+@router.get("/find")
+def find(studio: StudioOf, file: File, text: Annotated[str, Query(max_length=100)]) -> FoundUnits:
+    """Find layers and units by what they are called."""
+    return find_units(studio.shared(OpenedNetworks).network(file), text)
+
+
+@router.post("/without-unit")
+def take_out_unit(studio: StudioOf, wish: OneUnit) -> WithoutModule:
+    """Take one unit out of a network, and tell which outputs break."""
+    network = studio.shared(OpenedNetworks).network(wish.file)
+    return without_unit(network, (wish.layer, wish.unit), studio.data)
 
 
 @router.post("/without")

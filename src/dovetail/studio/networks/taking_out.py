@@ -67,13 +67,42 @@ def without_module(
     """
     if not 0 <= module < len(groups.modules):
         raise MissingError(f"there is no module {module}; this network has {len(groups.modules)}, from 0 on")
+    name = groups.names[module]
+    leave_out = network.slots[name].tensors_without if groups.grouping == "specialists" else None
+    return _without(network, module, groups.modules[module], leave_out, f"specialist {name}", data)
+
+
+def without_unit(network: Network, unit: Unit, data: DataCache | None = None) -> WithoutModule:
+    """Return what happens to each output when one unit is 0.
+
+    Parameters
+    ----------
+    network : Network
+        A network with layers in order.
+    unit : tuple of int
+        Its layer and number, from 0.
+    data : DataCache, optional
+        Where to find the data to measure on.
+    """
+    layer, number = unit
+    if not (0 <= layer < len(network.widths) and 0 <= number < network.widths[layer]):
+        raise MissingError(f"there is no unit {number} in layer {layer} of this network")
+    return _without(network, 0, frozenset([unit]), None, "", data)
+
+
+def _without(
+    network: Network,
+    module: int,
+    units: frozenset[Unit],
+    leave_out: Callable[[], Mapping[str, Tensor]] | None,
+    called: str,
+    data: DataCache | None,
+) -> WithoutModule:
+    """Return what happens to each output without some units, which may be all that a specialist has for itself."""
     layers = len(network.widths)
-    units = groups.modules[module]
     removed = frozenset(unit for unit in units if unit[0] < layers - 1)
     reached = reached_outputs(network, removed)
-    name = groups.names[module]
-    specialist = network.slots[name].tensors_without if groups.grouping == "specialists" else None
-    tensors_without = specialist or (lambda: without_units(network, removed))
+    tensors_without = leave_out or (lambda: without_units(network, removed))
     measure, found = _measured(network, tensors_without, data or DataCache())
     outputs = [
         OutputWithout(
@@ -82,8 +111,8 @@ def without_module(
         )
         for number, (output, before, after) in enumerate(zip(network.outputs, found.before, found.after, strict=True))
     ]  # fmt: skip
-    if specialist is not None:
-        words = f"Left out: specialist {name} with {composition(removed, layers)}."
+    if leave_out is not None:
+        words = f"Left out: {called} with {composition(removed, layers)}."
     elif removed:
         words = f"Set to 0: {composition(removed, layers)}."
     else:

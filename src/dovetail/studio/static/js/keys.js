@@ -15,12 +15,8 @@ export function startKeys(links) {
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (/** @type {Element} */ (event.target).closest("input, textarea, select, [contenteditable]")) return;
-    if (event.key === "g") {
-      begun = event.timeStamp;
-    } else {
-      const name = event.timeStamp - begun < PAUSE ? byLetter.get(event.key) : undefined;
-      begun = -Infinity;
-      if (name) goTo(name);
-    }
+    const name = event.timeStamp - begun < PAUSE ? byLetter.get(event.key) : undefined;
+    begun = event.key === "g" && !name ? event.timeStamp : -Infinity; // "g g" leads to a view, too
+    if (name) goTo(name);
   });
 }

@@ -1,18 +1,17 @@
 // The pad with its buttons, what the networks see of it, and their answers while one draws.
 
-import { post } from "../js/api.js";
 import { clear, h, notice } from "../js/elements.js";
 import { keepMarks, keptMarks } from "./draw-kept.js";
 import { latestOnly } from "./draw-latest.js";
 import { makePad } from "./draw-pad.js";
 import { showNothing, showPicture } from "./draw-pictures.js";
 
-// `ticked()` returns the files and the method to ask for; `onSaid(said)` gets each answer, and null for an empty pad.
-export function makeDrawing(side, ticked, onSaid) {
+// `say(ink)` asks for an answer, which has what is `seen`; `onSaid(answer)` gets each, and null for an empty pad.
+export function makeDrawing(side, say, onSaid) {
   const seen = h("canvas", { class: "seen", role: "img", "aria-label": "What the networks see" });
   const trouble = h("div", {});
   const asking = latestOnly(
-    (body) => post("/api/draw/drawing", body),
+    say,
     (drawn) => {
       if (isBlank) return; // cleared while the answer was on its way
       clear(trouble);
@@ -41,13 +40,15 @@ export function makeDrawing(side, ticked, onSaid) {
       showNothing(seen);
       onSaid(null);
     } else {
-      asking.ask({ ...ticked(), ink });
+      asking.ask(ink);
     }
   }
 
   return {
     ask,
     put: pad.put,
+    ink: pad.ink,
+    clear: pad.clear,
     element: h(
       "div",
       { class: "drawing" },

@@ -1,6 +1,6 @@
 // Draw: a pad, and the test images; what each specialist and the composite say to them.
 
-import { get } from "../js/api.js";
+import { get, post } from "../js/api.js";
 import { clear, emptyState, h, notice } from "../js/elements.js";
 import { choose, placeOf, setParameters } from "../js/place.js";
 import { makeDrawing } from "./draw-drawing.js";
@@ -81,7 +81,8 @@ class DrawView {
     const { group, pad, images } = this.chosen;
     this.showsImages = images && (this.showsImages || !pad);
     const answered = (said) => this.showsImages || this.show(said);
-    this.drawing = pad ? makeDrawing(this.side, () => this.asked(), answered) : null;
+    const say = (ink) => post("/api/draw/drawing", { ...this.asked(), ink });
+    this.drawing = pad ? makeDrawing(this.side, say, answered) : null;
     this.buildHead();
     this.buildOutputs();
     if (!images) {

@@ -2,11 +2,13 @@
 
 import { hierarchyView } from "/shared/hierarchy_view.js";
 import { h } from "../js/elements.js";
+import { zoomable } from "./networks-zoom.js";
 
 const SVG = "http://www.w3.org/2000/svg";
-const HINT = "Click on a module to see its units; point at a unit to see its connections. Keys: Tab, Enter, arrows, Escape.";
-const USUAL_WIDTH = 920;
-const LEAST_WIDTH = 560;
+const LARGEST = 1.5; // times its own size that a small drawing is shown at most
+const HINT =
+  "Click on a group to see its units; point at a unit to see its connections. Keys: Tab, Enter, arrows, Escape; +, − and 0 zoom, " +
+  "Shift with arrows moves. The wheel zooms with Ctrl, or once you are in the drawing; drag to move.";
 
 export function modulesDrawing({ drawing, unused, grouping }, { opened, onOpen, onUnit }) {
   const { units } = drawing;
@@ -19,28 +21,34 @@ export function modulesDrawing({ drawing, unused, grouping }, { opened, onOpen, 
     width,
     height,
     viewBox: `0 0 ${width} ${height}`,
-    class: width > USUAL_WIDTH ? "wide" : "",
   })) {
     svg.setAttribute(name, value);
   }
-  svg.style.minWidth = `${Math.min(width, LEAST_WIDTH)}px`;
-  const scroll = h("div", { class: "hierarchy-scroll" }, svg);
+  svg.style.maxWidth = `${LARGEST * width}px`;
+  const around = h("div", { class: "hierarchy-scroll" }, svg);
+  const zoom = zoomable(around, svg, drawing);
   const element = h(
     "figure",
     { class: "hierarchy" },
-    h("div", { class: "hierarchy-tools" }, h("button", { type: "button" }), h("span", {}, unused)),
+    h("div", { class: "hierarchy-tools" }, h("button", { type: "button" }), zoom.element, h("span", {}, unused)),
     h("p", { class: "hierarchy-about" }, HINT),
-    scroll,
+    around,
   );
   const view = hierarchyView(element, drawing, {
     opened,
     onOpen,
     onLook: (at) => at?.unit !== undefined && onUnit(units.layer[at.unit], units.number[at.unit]),
   });
-  // Where there is no room for all of it, the middle says most.
-  requestAnimationFrame(() => (scroll.scrollLeft = (scroll.scrollWidth - scroll.clientWidth) / 2));
+  requestAnimationFrame(zoom.begin);
   return {
     element,
+    // Shows a unit, its group opened, in the middle; nothing where no drawn edge leads to it.
+    show: (layer, number) => {
+      const u = units.layer.findIndex((at, place) => at === layer && units.number[place] === number);
+      if (u < 0) return;
+      view.showUnit(u);
+      zoom.show(units.x[u], units.y[u]);
+    },
     // Marks a module as taken out, and outputs by their numbers as broken.
     takeOut: (module, outputs) => {
       const hurt = new Set(outputs);

@@ -4,6 +4,8 @@ import { h, notice } from "../js/elements.js";
 import { placeOf } from "../js/place.js";
 import { dataTable } from "../js/table.js";
 import { modulesDrawing } from "./networks-drawing.js";
+import { findBox } from "./networks-find.js";
+import { partsMatrix } from "./networks-parts.js";
 import { unitPanel } from "./networks-unit.js";
 import { withoutPanel } from "./networks-without.js";
 
@@ -13,6 +15,7 @@ const CLUSTERS = [2, 3, 4, 5, 6, 8, 10, 12];
 export function networkPicture(picture, place, { open, remember }) {
   const parts = [heading(picture, place.file)];
   if (picture.doubt) parts.push(notice(picture.doubt));
+  if (picture.parts) parts.push(partsMatrix(picture.parts));
   if (picture.groupings.length) parts.push(controls(picture, place, open));
   if (picture.note) parts.push(h("p", { class: "quiet" }, picture.note));
   parts.push(workplace(picture, place, remember));
@@ -62,13 +65,18 @@ const shareText = (share) => (share === 100 ? "all" : `strongest ${share} %`);
 function workplace(picture, place, remember) {
   if (!picture.groupings.length) return layers(picture); // they are in no order, so there is nothing to ask
   const unit = unitPanel(picture, place, remember);
-  const side = (...panels) => h("div", { class: "networks-side" }, panels);
+  let drawing = null;
+  const find = findBox(place.file, (layer, number) => {
+    unit.show(layer, number);
+    drawing?.show(layer, number);
+  });
+  const side = (...panels) => h("div", { class: "networks-side" }, find, panels);
   if (!picture.grouping) return h("div", { class: "networks-columns" }, layers(picture), side(unit.element));
   if (!picture.drawing) {
     const panel = withoutPanel(picture, place, { remember, onAnswer: () => {} });
     return h("div", { class: "networks-columns" }, layers(picture), side(panel, unit.element));
   }
-  const drawing = modulesDrawing(picture, {
+  drawing = modulesDrawing(picture, {
     opened: modulesIn(place.open, picture),
     onOpen: (modules) => remember({ open: modules.join(" ") }),
     onUnit: unit.show,

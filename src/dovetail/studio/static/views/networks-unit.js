@@ -1,7 +1,8 @@
 // One unit: what it reads and what reads it, the strongest weights first.
 
-import { get } from "../js/api.js";
+import { get, post } from "../js/api.js";
 import { clear, h, notice } from "../js/elements.js";
+import { outcome } from "./networks-without.js";
 
 const PAUSE = 80; // so that a pointer that crosses the drawing does not ask about every unit under it
 
@@ -32,11 +33,28 @@ export function unitPanel(picture, place, remember) {
     try {
       if (!answers.has(key)) answers.set(key, get("/api/networks/unit", { file: place.file, layer: at, unit }));
       const facts = await answers.get(key);
-      if (key === latest) clear(answer, unitFacts(facts));
+      if (key === latest) clear(answer, unitFacts(facts), picture.kind !== "modules" && breaking(at, unit, facts.name));
     } catch (error) {
       answers.delete(key);
       if (key === latest) clear(answer, notice(error.message, "error"));
     }
+  }
+
+  // A button, and in its place what breaks when the unit is 0.
+  function breaking(at, unit, name) {
+    const box = h("div", { class: "networks-breaking" });
+    const button = h("button", { type: "button", class: "small" }, "What breaks without it?");
+    button.addEventListener("click", async () => {
+      button.disabled = true;
+      try {
+        const without = await post("/api/networks/without-unit", { file: place.file, layer: at, unit });
+        clear(box, outcome(without, name));
+      } catch (error) {
+        clear(box, notice(error.message, "error"));
+      }
+    });
+    box.append(button);
+    return box;
   }
 
   // What is pointed at in the drawing.

@@ -53,7 +53,7 @@ export function withoutPanel({ drawing, groups, grouping }, place, { remember, o
   return h(
     "section",
     { class: "card", "aria-labelledby": "networks-modules-title" },
-    h("h3", { id: "networks-modules-title" }, grouping[0].toUpperCase() + grouping.slice(1)),
+    h("h3", { id: "networks-modules-title" }, grouping === "layers" ? "Whole layers" : grouping[0].toUpperCase() + grouping.slice(1)),
     groups.length ? null : h("p", { class: "quiet" }, "There are none: no path leads from an input to an output."),
     h("ul", { class: "networks-modules" }, groups.map(entry)),
     answer,
@@ -63,7 +63,7 @@ export function withoutPanel({ drawing, groups, grouping }, place, { remember, o
 // What a group is called in a sentence.
 const called = (grouping, name) => (grouping === "specialists" && name !== "inputs" ? `specialist ${name}` : name);
 
-function outcome({ outputs, measure, text, units }, name) {
+export function outcome({ outputs, measure, text, units }, name) {
   const broken = outputs.filter((output) => output.broken);
   const names = broken.slice(0, 20).map((output) => output.name).join(", ") + (broken.length > 20 ? ", …" : "");
   const all = broken.length === outputs.length;
