@@ -25,7 +25,7 @@ lint: $(VENV)/.ready scripts
 # The JavaScript of studio and report. Only this needs Node and npm's packages; where they cannot be had, it says so.
 scripts:
 	@if ! command -v npm >/dev/null; then echo "There is no npm here: JavaScript is not checked"; \
-	elif ! npm install --silent --no-audit --no-fund --no-package-lock; then echo "npm cannot get its packages: JavaScript is not checked"; \
+	elif ! npm install --silent --no-audit --no-fund --no-package-lock --fetch-retries=1 --fetch-timeout=30000; then echo "npm cannot get its packages: JavaScript is not checked"; \
 	else npm run --silent check; fi
 
 format: $(VENV)/.ready
