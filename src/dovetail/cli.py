@@ -46,7 +46,8 @@ class _Commands(TyperGroup):
 
 app = typer.Typer(
     cls=_Commands,
-    help="Neural networks made of parts that fit.",
+    help="Neural networks made of parts that fit. New here? dovetail demo shows what it does; dovetail COMMAND --help "
+    "says more.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode="rich",
@@ -81,20 +82,22 @@ def options(
     TRUSTED.update(trust or ())
 
 
-app.command()(demo)
-app.add_typer(data.app, name="data")
-app.command()(features)
-app.command()(train)
-app.command()(sums)
-app.command()(compose)
-app.command()(predict)
-app.command()(inspect)
-app.command()(sculpt)
-app.command()(modules)
-app.command()(audit)
-app.command()(reproduce)
-app.command()(report)
-app.command()(studio)
+BEGIN, COMPOSE, STRUCTURE, SEE = "Begin", "Compose a classifier", "Find structure", "See, keep, and do again"
+
+app.command(rich_help_panel=BEGIN)(demo)
+app.add_typer(data.app, name="data", rich_help_panel=BEGIN)
+app.command(rich_help_panel=COMPOSE)(features)
+app.command(rich_help_panel=COMPOSE)(train)
+app.command(rich_help_panel=COMPOSE)(sums)
+app.command(rich_help_panel=COMPOSE)(compose)
+app.command(rich_help_panel=COMPOSE)(predict)
+app.command(rich_help_panel=STRUCTURE)(sculpt)
+app.command(rich_help_panel=STRUCTURE)(modules)
+app.command(rich_help_panel=STRUCTURE)(audit)
+app.command(rich_help_panel=SEE)(inspect)
+app.command(rich_help_panel=SEE)(report)
+app.command(rich_help_panel=SEE)(studio)
+app.command(rich_help_panel=SEE)(reproduce)
 
 
 def main() -> None:

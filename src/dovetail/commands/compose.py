@@ -28,7 +28,7 @@ def compose(
         Literal["sum", "logits", "ties", "calibrated"] | None,
         typer.Option(
             metavar="METHOD",
-            help="How to put them together: sum, logits, ties or calibrated.",
+            help="Add up weights (sum), average outputs (logits), or merge weights in another way: ties or calibrated.",
             show_default="sum; composites as they were made",
         ),
     ] = None,
@@ -37,7 +37,7 @@ def compose(
         typer.Option("--without", metavar="CLASS", help="A class to leave out again; repeat it for more."),
     ] = None,
     evaluate: Annotated[
-        str | None, typer.Option(metavar="DATA", help="Measure on the test split of this data.")
+        str | None, typer.Option(metavar="DATA", help="Measure the result on the test split of this data.")
     ] = None,
     audit: Annotated[
         str | None,
@@ -80,8 +80,8 @@ def compose(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="For sums: compute and write down that what is left without the classes of --without is what there "
-            "would be had they never been there; with --audit, made anew from that data.",
+            help="For sums: a file that says, and lets others compute, that without the classes of --without this is "
+            "what there would be had they never been there. With --audit that is also made anew from the data.",
         ),
     ] = None,
     keep: Annotated[
@@ -108,7 +108,7 @@ def compose(
 ) -> None:
     """Put parts together into one: add a class by adding its file, drop it with --without.
 
-    Composites count as their specialists. Sums are added, of all samples that they hold.
+    A composite among the files counts as the specialists in it. Sums are added, of all samples that they hold.
 
     Example:
 

@@ -91,7 +91,7 @@ def check_data(data: DataName, as_json: Json = False) -> None:
 
     Example:
 
-        dovetail data check digits
+        dovetail data check wine.csv:target=quality
     """
     from ..data import check_data
 

@@ -29,7 +29,7 @@ def features(
     device: Device = None,
     as_json: Json = False,
 ) -> None:
-    """Compute what a trunk makes of DATA, once: a folder that other commands take as DATA.
+    """Compute what a trunk, a frozen network, makes of DATA, once: a folder that other commands take as DATA.
 
     A computation that was stopped goes on where it was.
 

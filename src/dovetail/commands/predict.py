@@ -59,7 +59,7 @@ def predict(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Say of which class samples are, among those that PARTS know, or that it is undecided.
+    """Say of which class each sample is, by name, or "undecided" where it may be of none that PARTS know.
 
     Samples are raw, as they were in what the parts were trained on: scaling, categories and sizes of pictures are in
     the parts' files. Known classes are answered by name. Pictures that cannot be read have no answer and are named, all

@@ -28,7 +28,7 @@ def sums(
             "--rewarded",
             "-r",
             metavar="CLASSES",
-            help="Classes of one part, such as 3 or 0,1; repeat it for more.",
+            help="Classes that one part is to know, such as 3 or 0,1; repeat it for more.",
             show_default="each class alone",
         ),
     ] = None,
@@ -38,11 +38,11 @@ def sums(
     as_json: Json = False,
     **options: Any,
 ) -> None:
-    """Make a part for each class of DATA that is only sums over its own samples; together they are ridge regression.
+    """Make a part for each class of DATA in closed form: sums over its own samples, together a ridge regression.
 
     Nothing is trained, and no part knows anything of other classes. dovetail compose adds parts, and leaves classes out
-    as if they had never been there; with --certificate it proves that. Features of a trunk are not scaled. Parts that
-    the folder has already, of just these sums, stay as they are.
+    as if they had never been there; with --certificate it writes down what shows that. Features are taken as the trunk
+    gives them. Parts that the folder has already, of just these sums, stay as they are.
 
     Example:
 

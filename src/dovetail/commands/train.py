@@ -25,7 +25,7 @@ def train(
             "--rewarded",
             "-r",
             metavar="CLASSES",
-            help="Classes of one specialist, such as 3 or 0,1; repeat it for more.",
+            help="Classes that one specialist is to know, such as 3 or 0,1; repeat it for more.",
             show_default="each class alone",
         ),
     ] = None,
@@ -33,8 +33,9 @@ def train(
         list[Path] | None,
         typer.Option(
             metavar="FILES",
-            help="Specialists that there are already, or a folder of them: DATA has new classes, of the others only "
-            "cards are needed. The old ones are introduced to the new, and saved in the output folder too.",
+            help="Specialists that there are already, or a folder of them: DATA has new classes. Of old ones no sample "
+            "is needed, as their files hold cards (means and covariances) to draw from. The old are introduced to the "
+            "new, and saved in the output folder too.",
             show_default="none",
         ),
     ] = None,
@@ -49,9 +50,10 @@ def train(
     as_json: Json = False,
     **options: Any,
 ) -> None:
-    """Train sparse networks that recognise some classes of DATA and are undecided on all others.
+    """Train specialists: networks that recognise some classes of DATA and are undecided on all others.
 
-    Specialists that the folder has already, trained in the same way, are kept and not trained again.
+    There is one for each class, unless --rewarded says otherwise; dovetail compose puts them together. Specialists that
+    the folder has already, trained in the same way, are kept and not trained again.
 
     Example:
 

@@ -113,13 +113,17 @@ class SculptSettings(Settings):
         default=UNIT_STEPS,
         description="First steps for units, as shares of all hidden ones; none: leave the phase out.",
         json_schema_extra=_typed(
-            "5,10,...,70", "First steps for units in percent, such as 25,50; 0: prune none."
+            "5,10,...,70",
+            "Shares of the units to begin pruning with, in percent, such as 25,50; each is a search, in which it is "
+            "halved where the task fails; 0: prune none.",
         ),
     )
     edge_steps: Shares = Field(
         default=EDGE_STEPS,
         description="First steps for edges, as shares of all; none: leave the phase out.",
-        json_schema_extra=_typed("0.5,1,1.5,2,2.5", "First steps for edges in percent; 0: prune none."),
+        json_schema_extra=_typed(
+            "0.5,1,1.5,2,2.5", "Shares of the edges to begin pruning with, in percent; 0: prune none."
+        ),
     )
     threshold: Share | None = Field(
         default=None,

@@ -78,8 +78,8 @@ class TrainingSettings(Settings):
         default="me",
         description="The objective: undecided, all but undecided, or blind to other classes.",
         json_schema_extra={
-            "help": "The objective, a name or package.module:function: undecided, all but undecided, or blind to other "
-            "classes."
+            "help": "What samples of other classes are to give, a name or a loss of yours as package.module:function; "
+            "equal shares of all classes, equal shares of those that are not rewarded, or nothing, as none is seen."
         },
     )
     sparsity: Annotated[Number, Field(ge=0, lt=1)] | None = Field(

@@ -31,11 +31,14 @@ class SumsSettings(Settings):
         default=None,
         description="What inputs are measured against.",
         json_schema_extra={
-            "help": "What inputs are measured against: a number, so that their length counts.",
+            "help": "What inputs are divided by: one number for all, so that it counts how long they are.",
             "default_text": "their own length; for tables the root of their columns",
         },
     )
     keep: Literal["smaller", "samples", "moments"] = Field(
         default="smaller",
         description="What a part holds: its samples as whole numbers, or only their moments.",
+        json_schema_extra={
+            "help": "What a part holds: its samples as whole numbers, only their moments, or what is smaller."
+        },
     )
