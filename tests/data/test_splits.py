@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_digits
+from sklearn.model_selection import train_test_split
 
 from dovetail.data import Dataset, Split, boolean_task, load
+from dovetail.data.sets import digits
 from dovetail.data.splits import held_out, standardise_, stratified, stratified_in_three
 from dovetail.errors import DataError, SpecError
 
@@ -126,3 +128,32 @@ def test_the_default_type_of_torch_changes_nothing() -> None:
     finally:
         torch.set_default_dtype(torch.float32)
     assert [data.fingerprint for data in found] == [data.fingerprint for data in usual]
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.integers(1, 40), min_size=1, max_size=8),
+    st.sampled_from([0.1, 0.2, 1 / 3, 0.5]),
+    st.integers(0, 2**31),
+)
+def test_stratified_parts_are_those_of_scikit_learn(counts: list[int], fraction: float, order: int) -> None:
+    labels = np.random.default_rng(order).permutation(np.repeat(np.arange(len(counts)) * 3, counts))
+    rows = np.arange(len(labels))
+    try:
+        wanted = train_test_split(rows, test_size=fraction, stratify=labels, random_state=0)
+    except ValueError:
+        with pytest.raises(DataError, match="too few samples to split by class"):
+            stratified(labels, fraction, "x")
+        return
+    for got, want in zip(stratified(labels, fraction, "x"), wanted, strict=True):
+        assert got.tolist() == want.tolist()
+
+
+def test_digits_are_those_of_scikit_learn(monkeypatch: pytest.MonkeyPatch) -> None:
+    bundle = load_digits()
+    found = digits._table()
+    assert np.array_equal(found[0], bundle.data)
+    assert np.array_equal(found[1], bundle.target)
+    monkeypatch.setattr(digits, "find_spec", lambda name: None)  # its file has moved
+    for got, want in zip(digits._table(), found, strict=True):
+        assert np.array_equal(got, want)

@@ -89,6 +89,23 @@ def test_they_are_computed_once(model: Counted, data: Dataset) -> None:
     assert again.preparation == first.preparation
 
 
+@pytest.mark.parametrize("first", [None, False])
+def test_other_scaling_computes_nothing_anew(
+    model: Counted, data: Dataset, tmp_path: Path, first: bool | None
+) -> None:
+    trunk = dt.trunk(model)
+    ways = (first, False if first is None else None, first)
+    found = [trunk.features(data, scale=scale, folder=tmp_path / "f", progress=False) for scale in ways]
+    assert Counted.seen == 1797 + 2 * compute._TRIED
+    raw, scaled = found[:2] if first is False else found[1::-1]
+    torch.testing.assert_close(raw.test.x, raw_features(model, data.test.x))
+    alone = trunk.features(data, folder=tmp_path / "alone", progress=False)
+    assert torch.equal(scaled.test.x, alone.test.x)
+    assert scaled.preparation == alone.preparation
+    assert torch.equal(found[2].test.x, found[0].test.x)
+    assert scaled.preparation != raw.preparation
+
+
 CHANGES: dict[str, Callable[[Counted, Dataset], tuple[Trunk, Dataset]]] = {
     "weights": lambda model, data: (dt.trunk(_changed(model)), data),
     "cut": lambda model, data: (dt.trunk(model, cut="body"), data),

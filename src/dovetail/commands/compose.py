@@ -46,6 +46,12 @@ def compose(
             help="Say what is proven, and measure what is left, of the classes of --without (retrains on this data).",
         ),
     ] = None,
+    shadows: Annotated[
+        int,
+        typer.Option(
+            help="With --audit: parts to make beside, from which an attack learns what training leaves; 2 or more."
+        ),
+    ] = 0,
     inputs: Annotated[
         str | None,
         typer.Option(
@@ -133,6 +139,8 @@ def compose(
         raise SpecError("--certificate is about classes that were taken out; name them with --without")
     if audit is not None and not without:
         raise SpecError("--audit measures what is left of a class that was taken out; name it with --without")
+    if shadows and audit is None:
+        raise SpecError("--shadows is for the attacks of an audit; name the data with --audit")
     if keep != 1 and method != "ties":
         raise SpecError("--keep goes with --method ties")
     if undecided is not None and threshold is None:
@@ -154,6 +162,7 @@ def compose(
         compose_sums(
             opened, without=without or (), evaluate=evaluate, audit=audit, tune=tune, threshold=threshold,
             undecided=undecided, certificate=certificate, output=output, export=export, as_json=as_json,
+            shadows=shadows,
         )  # fmt: skip
         return
     for name, value in (("--certificate", certificate), ("--tune", tune)):
@@ -173,7 +182,11 @@ def compose(
     if chosen_on is not None:
         composite = composite.with_threshold(chosen_on.val, undecided)
     score = None if measured is None else composite.evaluate(measured.test)
-    found = None if audited is None else audit_drop(whole, dropped, audited, progress=not as_json)
+    found = (
+        None
+        if audited is None
+        else audit_drop(whole, dropped, audited, shadows=shadows, progress=not as_json)
+    )
     if output is not None:
         composite.save(output)
     exported = None if export is None else composite.export(export)

@@ -28,6 +28,7 @@ def compose_sums(
     output: Path | None,
     export: Path | None,
     as_json: bool,
+    shadows: int,
 ) -> None:
     """Do what ``dovetail compose`` was asked to, with sums."""
     from ..specialists import audit_drop, certify
@@ -47,7 +48,7 @@ def compose_sums(
         found = certify(whole, dropped, None if audit is None else opened[audit])
     measured: DropAudit | None = None
     if audit is not None and found is not None and found.holds:
-        measured = audit_drop(whole, dropped, opened[audit], progress=not as_json)
+        measured = audit_drop(whole, dropped, opened[audit], shadows=shadows, progress=not as_json)
     part: Sums = whole.without(*dropped) if dropped else whole
     if tune is not None:
         part = part.tuned(None if tune == LEAVE_OUT else opened[tune].val)

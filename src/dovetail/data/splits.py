@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import numpy as np
@@ -36,6 +37,8 @@ def held_out(count: int, fraction: float, source: str | Path) -> tuple[Indices, 
 def stratified(labels: NDArray[np.int64], fraction: float, source: str | Path) -> tuple[Indices, Indices]:
     """Return the indices as two arrays with the same share of every class, the second holding ``fraction``.
 
+    They are those of scikit-learn's `train_test_split`, index by index, without the second that its import takes.
+
     Examples
     --------
     >>> labels = np.repeat([0, 1], [50, 10])
@@ -43,15 +46,38 @@ def stratified(labels: NDArray[np.int64], fraction: float, source: str | Path) -
     >>> np.bincount(labels[held]).tolist()
     [10, 2]
     """
-    from sklearn.model_selection import train_test_split
-
-    try:
-        kept, held = train_test_split(
-            np.arange(len(labels)), test_size=fraction, stratify=labels, random_state=_SEED
+    _, of_class, counts = np.unique(labels, return_inverse=True, return_counts=True)
+    held = math.ceil(fraction * len(labels))
+    if not len(counts) or counts.min() < 2 or len(counts) > min(held, len(labels) - held):
+        raise DataError(
+            f"{source}: too few samples to split by class ({len(labels):,} of {len(counts):,} classes, the smallest "
+            f"with {min(counts, default=0)}; both parts need one of each)"
         )
-    except ValueError as error:
-        raise DataError(f"{source}: too few samples to split by class ({error})") from error
-    return kept, held
+    draw = np.random.RandomState(_SEED)
+    staying = _shares(counts, len(labels) - held, draw)
+    leaving = _shares(counts - staying, held, draw)
+    parts: tuple[list[Indices], list[Indices]] = ([], [])
+    rows = np.split(np.argsort(of_class, kind="stable"), counts.cumsum()[:-1])
+    for own, stay, leave in zip(rows, staying, leaving, strict=True):
+        shuffled = own[draw.permutation(len(own))]
+        parts[0].append(shuffled[:stay])
+        parts[1].append(shuffled[stay : stay + leave])
+    kept, taken = (draw.permutation(np.concatenate(part)) for part in parts)
+    return kept, taken
+
+
+def _shares(counts: NDArray[np.int64], total: int, draw: np.random.RandomState) -> NDArray[np.int64]:
+    """Return how many of each class there are among ``total``; the largest remainders round up, equal ones by lot."""
+    exact = counts / counts.sum() * total
+    shares = np.floor(exact)
+    left, remainders = int(total - shares.sum()), exact - shares
+    for remainder in np.unique(remainders)[::-1]:
+        if left:
+            (equal,) = np.nonzero(remainders == remainder)
+            chosen = draw.choice(equal, size=min(len(equal), left), replace=False)
+            shares[chosen] += 1
+            left -= len(chosen)
+    return shares.astype(np.int64)
 
 
 def stratified_in_three(labels: NDArray[np.int64], source: str | Path) -> tuple[Indices, Indices, Indices]:

@@ -45,7 +45,11 @@ class NetBuilder:
             check_seed(seed)
         generator = None if seed is None else torch.Generator("cpu").manual_seed(seed)
         net = _on_meta(self.spec, self.input_shape, self.outputs)
-        net.to_empty(device=torch.get_default_device() if generator is None else "cpu")
+        place = torch.get_default_device() if generator is None else torch.device("cpu")
+        # As `to_empty`, whose `empty_like` of tensors without data imports torch's symbolic shapes, for half a second.
+        net._apply(
+            lambda like: torch.empty_strided(like.shape, like.stride(), dtype=like.dtype, device=place)
+        )
         initialise_(net, str(self.spec["init"]), generator)
         return net
 

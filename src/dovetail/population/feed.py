@@ -18,6 +18,7 @@ import torch
 from torch import Tensor
 
 from .order import Batches, Order
+from .stack import rows_of
 
 FeedName = Literal["held", "streamed"]
 
@@ -68,7 +69,7 @@ class HeldFeed:
 
     def inputs(self, index: Tensor, step: Tensor) -> Tensor:
         """Return the inputs of the samples with these numbers."""
-        return self._x[index].contiguous()
+        return rows_of(self._x, index).contiguous()
 
     def close(self) -> None:
         """Do nothing: nothing runs ahead."""

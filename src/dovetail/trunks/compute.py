@@ -91,7 +91,7 @@ def features_of(
         raise DataError(f"dtype is one of {', '.join(map(str, _DTYPES))}; got {dtype!r:.40}")
     devices = _devices(device)
     name = f"{data.name}-{trunk.name}"
-    key = _key(trunk, data, dtype, scale)
+    key = _key(trunk, data, dtype)
     place = (
         cache_folder("features") / f"{_safe(name)}-{key}"
         if folder is None
@@ -122,7 +122,7 @@ def features_of(
                 elif _is_empty(place):
                     place.rmdir()
                 work.rename(place)
-    content = features_content(place, wanted)
+    content = features_content(place, wanted or _scaled(place, scale))
     preparation = cast(Features, content.preparation).with_trunk(trunk)
     return Dataset.from_content(name, content._replace(preparation=preparation), {"features": place.name})
 
@@ -163,9 +163,24 @@ def _check_samples(trunk: Trunk, data: Dataset) -> None:
         )
 
 
-def _key(trunk: Trunk, data: Dataset, dtype: torch.dtype, scale: bool | None) -> str:
-    """Return a hash of all that features depend on."""
-    what = [trunk.facts.model_dump(), trunk.code_hash, str(dtype), scale, data.fingerprint]
+def _scaled(place: Path, scale: bool | None) -> Features:
+    """Return how features that are kept are scaled as is asked for; they are kept as the trunk gave them."""
+    kept = read_features_file(place).preparation
+    wanted = len(kept.shape) == 1 if scale is None else scale
+    is_scaled = (kept.shift, kept.scale) != ((0.0,), (1.0,))
+    return kept if wanted == is_scaled else kept.model_copy(update=_fitted(place, wanted))
+
+
+def _fitted(folder: Path, scale: bool) -> dict[str, tuple[float, ...]]:
+    """Return shift and scale that bring a folder's training features to mean 0 and variance 1, or leave them."""
+    train = np.load(folder / "train.x.npy", mmap_mode="r", allow_pickle=False)
+    fitted = Numbers.fitted(train, "standard" if scale else "none")
+    return {"shift": fitted.shift, "scale": fitted.scale}
+
+
+def _key(trunk: Trunk, data: Dataset, dtype: torch.dtype) -> str:
+    """Return a hash of all that features depend on; how they are scaled is no matter, as they are kept unscaled."""
+    what = [trunk.facts.model_dump(), trunk.code_hash, str(dtype), None, data.fingerprint]
     before = None if data.preparation is None else data.preparation.digest
     return hashlib.sha256(json.dumps([*what, before, data.name], sort_keys=True).encode()).hexdigest()[:16]
 
@@ -251,8 +266,6 @@ def _fill(
                 work / f"{split_name}.x.npy", trunk, split.x, batch_size, devices, dtype, bar
             )
             np.save(work / f"{split_name}.y.npy", split.y.cpu().numpy(), allow_pickle=False)
-    train = np.load(work / "train.x.npy", mmap_mode="r", allow_pickle=False)
-    fitted = Numbers.fitted(train, "standard" if (len(shape) == 1 if scale is None else scale) else "none")
     about = FeaturesFile(
         key=key,
         name=name,
@@ -265,8 +278,7 @@ def _fill(
             before=data.preparation,  # type: ignore[arg-type]
             sample_shape=data.input_shape,
             shape=shape,
-            shift=fitted.shift,
-            scale=fitted.scale,
+            **_fitted(work, len(shape) == 1 if scale is None else scale),
         ),
         notes=data.notes,
     )

@@ -10,15 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import reduce
-from typing import Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
-import networkx as nx
 import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor
 
 from ...errors import DataError, ShapeError, SpecError
+
+if TYPE_CHECKING:
+    import networkx as nx  # slow to import, and most data needs none
 
 FunctionGraph: TypeAlias = "nx.DiGraph[str]"
 """Nodes have ``kind`` ("input", "gate" or "output") and, unless inputs, ``gate``; edges have ``negated``."""
@@ -82,6 +84,8 @@ class GraphBuilder:
 
     def graph(self, inputs: int, outputs: Iterable[Signal]) -> FunctionGraph:
         """Return the graph of inputs x1, x2, ..., outputs y1, y2, ... and the gates that these depend on."""
+        import networkx as nx
+
         outputs = list(outputs)
         needed = self._needed(outputs)
         graph: FunctionGraph = nx.DiGraph()
@@ -146,6 +150,8 @@ def evaluate_graph(graph: FunctionGraph, x: Tensor) -> Tensor:
     >>> evaluate_graph(task.graph, torch.tensor([[1, 0], [1, 1]])).tolist()
     [[1.0, 1.0], [0.0, 0.0]]
     """
+    import networkx as nx
+
     inputs, outputs = _numbered(graph, "input", "x"), _numbered(graph, "output", "y")
     if x.dim() != 2 or x.shape[1] != len(inputs):
         raise ShapeError(

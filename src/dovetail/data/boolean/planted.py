@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-
-import networkx as nx
+from typing import TYPE_CHECKING
 
 from ...errors import SpecError
+
+if TYPE_CHECKING:
+    import networkx as nx  # slow to import, and most data needs none
 
 
 @dataclass(frozen=True)
@@ -97,6 +99,8 @@ class Planted:
 
     def to_networkx(self) -> nx.DiGraph[str]:
         """Return the modules as nodes with ``inputs`` and ``outputs``, and an edge to each module fed."""
+        import networkx as nx
+
         graph: nx.DiGraph[str] = nx.DiGraph()
         for module in self.modules:
             graph.add_node(module.name, inputs=sorted(module.inputs), outputs=sorted(module.outputs))

@@ -2,7 +2,8 @@
 
 `audit_drop` puts it together (`drop`); beside it one file for each question: `retraining` (networks that never had the
 class), `probes` (what hidden layers tell of it), `relearning` (how fast it is learnt again), `membership` (whether its
-samples can be told to have been in training), and `proven` (what follows without measuring).
+samples can be told to have been in training), `shadows` (an attack that learns from parts of its own), and `proven`
+(what follows without measuring).
 """
 
 from .drop import DropAudit, audit_drop

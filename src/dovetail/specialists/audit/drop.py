@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
 
@@ -19,7 +19,7 @@ from ...errors import MisfitError
 from ...markup import excerpt_html, text_html
 from ...population.checks import check_device
 from ...result import Result, plain
-from ..class_sets import ClassName, class_sets, named
+from ..class_sets import ClassName, ClassSet, class_sets, named
 from ..closed_form.combined import Combined
 from ..closed_form.sums import Sums
 from ..composite import Composite
@@ -37,10 +37,12 @@ from .retraining import (
     Droppable,
     check_trained_on,
     generalist,
+    marks,
     retrained,
     untrained,
     without_classes,
 )
+from .shadows import Shadow, ShadowAttack, check_shadows, shadow_attack, shadow_data
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -125,7 +127,7 @@ class DropAudit(Result):
         """Return a row per network.
 
         Accuracy and entropy on what was dropped, accuracy on the others, the probe; in how many steps with the most
-        samples, and with how few samples, it is learnt again; AUROC of both attacks. Empty where there is none, as
+        samples, and with how few samples, it is learnt again; AUROC of the attacks. Empty where there is none, as
         where a class was not learnt again.
         """
         import pandas as pd
@@ -153,6 +155,8 @@ class DropAudit(Result):
             attack = self.membership.get(name)
             row["confidence attack"] = None if attack is None else attack.confidence
             row["neural attack"] = None if attack is None else attack.neural
+            if any(one.shadow is not None for one in self.membership.values()):
+                row["shadow attack"] = None if attack is None else attack.shadow
         return row
 
     def _sides(self, score: Score) -> tuple[list[int], list[int]]:
@@ -209,6 +213,7 @@ def audit_drop(
     dropped: ClassName | Sequence[ClassName],
     data: Dataset,
     *,
+    shadows: int = 0,
     device: torch.device | str | None = None,
     progress: bool = True,
 ) -> DropAudit:
@@ -227,6 +232,10 @@ def audit_drop(
         The class or classes, by id or name.
     data : Dataset
         What it was made of; on a trunk, its features.
+    shadows : int
+        How many more parts an attack may make, each as long to train as this one, to learn from what samples that were
+        in training look like (`MembershipAttack.shadow`). Two are the fewest in which every sample is once in and once
+        out.
     device : str or torch.device, optional
         Where to train; the first GPU if there is one.
     progress : bool
@@ -261,6 +270,7 @@ def audit_drop(
     (ids,) = class_sets([names], part.classes)
     after: Droppable = part.without(*ids)
     check_trained_on(part, data)
+    check_shadows(shadows)
     claims = claims_of(part, after, ids, data)
     unseen = without_classes(data, ids)
     made = retrained(after, unseen, device, progress)
@@ -280,15 +290,37 @@ def audit_drop(
             UNTRAINED: Compared(untrained(part, data.train.x[:MOST_INPUTS]), ()),
         }
     ask = Measuring(data, ids, after.rewarded, device=check_device(device))
+    attacks: dict[str, ShadowAttack] = {}
+    if shadows:
+        with_it, without_it = _shadow_attacks(part, ids, data, shadows, device, progress)
+        attacks = {audit.whole: with_it, audit.without: without_it, audit.unseen: without_it}
     for name, (network, rewarded) in networks.items():
         audit.probes[name] = ask.probe(network)
         if rewarded:
             audit.scores[name] = ask.score(network, rewarded)
-            audit.membership[name] = ask.membership(network)
+            audit.membership[name] = ask.membership(network, attacks.get(name))
         if not set(ids) <= set(rewarded):
             audit.relearning[name] = ask.relearning(network)
     audit.probes[OF_TRUNK if isinstance(part.preparation, Features) else RAW] = ask.probe_inputs()
     return audit
+
+
+def _shadow_attacks(
+    part: Droppable,
+    ids: ClassSet,
+    data: Dataset,
+    count: int,
+    device: torch.device | str | None,
+    progress: bool,
+) -> tuple[ShadowAttack, ShadowAttack]:
+    """Return attacks that have learned from shadows of a part, with the classes and after they were taken out."""
+    shadows: tuple[list[Shadow], list[Shadow]] = ([], [])
+    for samples, inside, outside in shadow_data(data, marks(data.outputs, ids).bool(), count):
+        made: Any = retrained(part, samples, device, progress)
+        for of_kind, one in zip(shadows, (made, made.without(*ids)), strict=True):
+            of_kind.append(Shadow(one.module(), inside, outside))
+    with_it, without_it = (shadow_attack(of_kind) for of_kind in shadows)
+    return with_it, without_it
 
 
 _KINDS: dict[type[Droppable], str] = {Composite: "composite", Sums: "sums", Combined: "combination"}

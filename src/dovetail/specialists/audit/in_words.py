@@ -92,6 +92,12 @@ def _membership(audit: DropAudit) -> Iterator[str]:
         f"{'; '.join(told)}. Chance is {low:.3f} to {high:.3f} for the first, {lowest:.3f} to {highest:.3f} for the "
         "second."
     )
+    if any_of.shadow is not None:
+        told = [f"{text} with {audit.membership[name].shadow:.3f}" for name, text in words.items()]
+        yield (
+            "An attack that learned from shadows, made by itself in the same way from half of the samples each, tells "
+            f"them {'; '.join(told)}; chance is {low:.3f} to {high:.3f}."
+        )
 
 
 def _samples(audit: DropAudit) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 import torch
@@ -16,6 +17,7 @@ from .membership import MembershipAttack, membership_attack
 from .probes import hidden_activations, probe_accuracy, sample
 from .relearning import SAMPLES, STEPS, Relearning, relearn
 from .retraining import marks
+from .shadows import ShadowAttack
 
 _Found = TypeVar("_Found")
 
@@ -103,14 +105,17 @@ class Measuring:
 
         return self._once("relearning", _weights_of(network), learn)
 
-    def membership(self, network: nn.Module) -> MembershipAttack:
+    def membership(self, network: nn.Module, shadowing: ShadowAttack | None = None) -> MembershipAttack:
         """Return how well attacks tell training samples of what was dropped from test samples."""
         network = network.to(self._device)
-        return self._once(
+        found = self._once(
             "membership",
             _weights_of(network),
             lambda: membership_attack(network, self._members, self._others),
         )
+        if shadowing is None:
+            return found
+        return replace(found, shadow=shadowing(network, self._members, self._others))
 
     def _once(self, what: str, digest: str, measure: Callable[[], _Found]) -> _Found:
         key = (what, digest)

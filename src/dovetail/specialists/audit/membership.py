@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,6 +39,9 @@ class MembershipAttack(Result):
         training, and is measured on the other half.
     members, others : int
         How many samples of each kind there were.
+    shadow : float or None
+        AUROC of such a network that was told nothing of the one it attacks: it learned from others that were made in
+        the same way, of which it knows what was in training (`audit_drop` with ``shadows=``).
 
     Examples
     --------
@@ -50,10 +54,11 @@ class MembershipAttack(Result):
     neural: float
     members: int
     others: int
+    shadow: float | None = None
 
     @property
     def chance(self) -> tuple[float, float]:
-        """Between which values 95 of 100 attacks by confidence are that know nothing."""
+        """Between which values 95 of 100 attacks by confidence, or by shadows, are that know nothing."""
         return chance_of(self.members, self.others)
 
     @property
@@ -63,12 +68,14 @@ class MembershipAttack(Result):
 
     @property
     def tells(self) -> bool:
-        """Whether one of the two is outside of what is chance."""
-        pairs = ((self.confidence, self.chance), (self.neural, self.neural_chance))
+        """Whether one of them is outside of what is chance."""
+        pairs = [(self.confidence, self.chance), (self.neural, self.neural_chance)]
+        if self.shadow is not None:
+            pairs.append((self.shadow, self.chance))
         return any(not low <= value <= high for value, (low, high) in pairs)
 
     def to_dict(self) -> dict[str, object]:
-        """Return both attacks, and what is chance for them, as plain values."""
+        """Return all attacks, and what is chance for them, as plain values."""
         return {**super().to_dict(), "chance": list(self.chance), "neural_chance": list(self.neural_chance)}
 
 
@@ -119,14 +126,8 @@ def membership_attack(
             )
     sides = [_log_probabilities(network, split) for split in (members, others)]
     surest, unsure = (log_p.amax(1) for log_p in sides)
-    return MembershipAttack(
-        auroc(surest, unsure),
-        _neural_attack(
-            [_read(log_p, split.y) for log_p, split in zip(sides, (members, others), strict=True)], seed
-        ),
-        len(members),
-        len(others),
-    )
+    read = [_read(log_p, split.y) for log_p, split in zip(sides, (members, others), strict=True)]
+    return MembershipAttack(auroc(surest, unsure), _neural_attack(read, seed), len(members), len(others))
 
 
 def taken_for_unseen(network: nn.Module, kept: Split, unseen: Split, gone: Split) -> float:
@@ -181,6 +182,11 @@ def _log_probabilities(network: nn.Module, split: Split) -> Tensor:
     return run_network(network, split.x.to(place)).double().log_softmax(1).cpu()
 
 
+def read_answers(network: nn.Module, split: Split) -> Tensor:
+    """Return what an attack reads of a network's answers to samples, ``[samples, numbers]``."""
+    return _read(_log_probabilities(network, split), split.y)
+
+
 def _read(log_p: Tensor, y: Tensor) -> Tensor:
     """Return what an attack reads of answers: all probabilities, also from the largest, that of the class, entropy."""
     own = log_p[torch.arange(len(y)), y.cpu()][:, None]
@@ -190,20 +196,35 @@ def _read(log_p: Tensor, y: Tensor) -> Tensor:
 
 def _neural_attack(sides: list[Tensor], seed: int) -> float:
     """Return the AUROC, on half of the samples, of a network that learned on the other half which were in training."""
-    from sklearn.exceptions import ConvergenceWarning
-    from sklearn.neural_network import MLPClassifier
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-
     draw = torch.Generator().manual_seed(seed)
     halves = [
         side[torch.randperm(len(side), generator=draw)].tensor_split([len(side) // 2]) for side in sides
     ]
     (told_in, asked_in), (told_out, asked_out) = halves
-    attack = make_pipeline(StandardScaler(), MLPClassifier((32,), alpha=0.1, max_iter=200, random_state=seed))
-    told = torch.cat([told_in, told_out]).numpy()
+    attack = attacker(told_in, told_out, seed)
+    return auroc(attack(asked_in), attack(asked_out))
+
+
+Attacker = Callable[[Tensor], Tensor]
+"""From what it reads of answers to how likely it is that each sample was in training."""
+
+
+def attacker(inside: Tensor, outside: Tensor, seed: int) -> Attacker:
+    """Return a small network that has learned from answers to samples that were in training, and to others."""
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.neural_network import MLPClassifier
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    network = make_pipeline(
+        StandardScaler(), MLPClassifier((32,), alpha=0.1, max_iter=200, random_state=seed)
+    )
     with one_blas_thread(), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # it need not have learned all of them by heart
-        attack.fit(told, [1] * len(told_in) + [0] * len(told_out))
-        inside, outside = (attack.predict_proba(one.numpy())[:, 1] for one in (asked_in, asked_out))
-    return auroc(torch.from_numpy(inside), torch.from_numpy(outside))
+        network.fit(torch.cat([inside, outside]).numpy(), [1] * len(inside) + [0] * len(outside))
+
+    def likely(read: Tensor) -> Tensor:
+        with one_blas_thread():
+            return torch.from_numpy(network.predict_proba(read.numpy())[:, 1])
+
+    return likely

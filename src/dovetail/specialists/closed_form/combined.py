@@ -16,7 +16,6 @@ from typing import Any, Literal, Self
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
@@ -265,6 +264,7 @@ def weighed(logits: Tensor, target: Tensor) -> tuple[list[float], list[float]]:
     target : Tensor
         Classes of the samples.
     """
+    from scipy.optimize import minimize  # slow to import, and nothing else here needs it
 
     def loss(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         chosen = torch.tensor(weights, requires_grad=True)
