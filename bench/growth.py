@@ -60,7 +60,7 @@ def only(data: Dataset, classes: range) -> Dataset:
         return Split(split.x[kept], split.y[kept] - classes.start)
 
     names = tuple(data.classes[number] for number in classes)
-    return Dataset(data.name, *(some(split) for split in data.splits.values()), names)
+    return Dataset(data.name, some(data.train), some(data.val), some(data.test), names)
 
 
 if __name__ == "__main__":

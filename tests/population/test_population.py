@@ -430,3 +430,16 @@ def test_a_population_too_large_for_the_gpu_is_kept_in_main_memory(monkeypatch: 
         results.append((population(images(9).x).cpu(), population.evaluate(images(9))["loss"]))
         assert next(population.member(1).parameters()).is_cuda
     torch.testing.assert_close(*results)
+
+
+def test_targets_that_all_members_share_need_not_be_copied() -> None:
+    shared = torch.randint(5, (40,), generator=torch.Generator().manual_seed(0))
+    split = Split(images(40).x, shared)
+    ends = []
+    for targets in (shared.expand(3, -1), shared.repeat(3, 1)):
+        population = Population(
+            lambda: nn.Sequential(nn.Flatten(), nn.Linear(64, 5)), [0, 1, 2], device="cpu"
+        )
+        population.fit(split, targets=targets, epochs=2, batch_size=16, progress=False)
+        ends.append(population.params)
+    assert all(torch.equal(ends[0][name], ends[1][name]) for name in ends[0])

@@ -77,7 +77,8 @@ def _shares(counts: NDArray[np.int64], total: int, draw: np.random.RandomState) 
             chosen = draw.choice(equal, size=min(len(equal), left), replace=False)
             shares[chosen] += 1
             left -= len(chosen)
-    return shares.astype(np.int64)
+    whole: Indices = shares.astype(np.int64)
+    return whole
 
 
 def stratified_in_three(labels: NDArray[np.int64], source: str | Path) -> tuple[Indices, Indices, Indices]:

@@ -96,4 +96,5 @@ def rows_of(tensor: Tensor, index: Tensor) -> Tensor:
     """
     if tensor.is_cuda:
         return tensor[index]
-    return tensor.index_select(0, index.flatten()).unflatten(0, index.shape)
+    rows: Tensor = tensor.index_select(0, index.flatten()).unflatten(0, index.shape)
+    return rows

@@ -311,8 +311,12 @@ class TrainingStep:
         """Gather what each member has of its own, ``[members, samples, ...]``, for the samples of this step."""
         if self._order.shared:
             return of_members[:, index]
-        first = torch.arange(len(of_members), device=index.device).unsqueeze(1) * of_members.shape[1]
-        return rows_of(of_members.flatten(0, 1), index + first)
+        member = torch.arange(len(of_members), device=index.device).unsqueeze(1)
+        if (
+            not of_members.is_contiguous()
+        ):  # such as one that all share, expanded: its rows would be copied every time
+            return of_members[member, index]
+        return rows_of(of_members.flatten(0, 1), index + member * of_members.shape[1])
 
     def _weight(self, size: _BatchSize, index: Tensor) -> Tensor:
         """Return how much each sample of this step counts, ``[members, batch]``: a fill nothing."""

@@ -168,14 +168,17 @@ def _scaled(place: Path, scale: bool | None) -> Features:
     kept = read_features_file(place).preparation
     wanted = len(kept.shape) == 1 if scale is None else scale
     is_scaled = (kept.shift, kept.scale) != ((0.0,), (1.0,))
-    return kept if wanted == is_scaled else kept.model_copy(update=_fitted(place, wanted))
+    if wanted == is_scaled:
+        return kept
+    shift, spread = _fitted(place, wanted)
+    return kept.model_copy(update={"shift": shift, "scale": spread})
 
 
-def _fitted(folder: Path, scale: bool) -> dict[str, tuple[float, ...]]:
+def _fitted(folder: Path, scale: bool) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """Return shift and scale that bring a folder's training features to mean 0 and variance 1, or leave them."""
     train = np.load(folder / "train.x.npy", mmap_mode="r", allow_pickle=False)
     fitted = Numbers.fitted(train, "standard" if scale else "none")
-    return {"shift": fitted.shift, "scale": fitted.scale}
+    return fitted.shift, fitted.scale
 
 
 def _key(trunk: Trunk, data: Dataset, dtype: torch.dtype) -> str:
@@ -266,6 +269,7 @@ def _fill(
                 work / f"{split_name}.x.npy", trunk, split.x, batch_size, devices, dtype, bar
             )
             np.save(work / f"{split_name}.y.npy", split.y.cpu().numpy(), allow_pickle=False)
+    shift, spread = _fitted(work, len(shape) == 1 if scale is None else scale)
     about = FeaturesFile(
         key=key,
         name=name,
@@ -278,7 +282,8 @@ def _fill(
             before=data.preparation,  # type: ignore[arg-type]
             sample_shape=data.input_shape,
             shape=shape,
-            **_fitted(work, len(shape) == 1 if scale is None else scale),
+            shift=shift,
+            scale=spread,
         ),
         notes=data.notes,
     )

@@ -58,9 +58,8 @@ def shadow_attack(shadows: Sequence[Shadow], *, seed: int = 0) -> ShadowAttack:
     """
     if not shadows:
         raise SpecError("a shadow attack learns from at least one shadow; there is none")
-    inside, outside = (
-        torch.cat([read_answers(shadow.network, shadow[side]) for shadow in shadows]) for side in (1, 2)
-    )
+    inside = torch.cat([read_answers(shadow.network, shadow.inside) for shadow in shadows])
+    outside = torch.cat([read_answers(shadow.network, shadow.outside) for shadow in shadows])
     learned = attacker(inside, outside, seed)
 
     def attack(network: nn.Module, members: Split, others: Split) -> float:
