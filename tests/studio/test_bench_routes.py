@@ -189,7 +189,7 @@ def test_the_demo_job_trains_ten_and_keeps_them(tmp_path: Path) -> None:
 
     def tell(done: float, total: float | None, note: str = "", partial: Any = None) -> None:
         told.append((done, total))
-        if partial is not None:
+        if partial is not None and partial["curves"] is not None:
             curves.append(len(partial["curves"]["data"]))
 
     found = demo_job.run({"folder": str(tmp_path / "parts")}, tell)

@@ -1,7 +1,8 @@
 // What teaching has done: to the new class, and to those that were there.
 
-import { dataTable, h, notice } from "../js/elements.js";
+import { h, notice } from "../js/elements.js";
 import { placeOf } from "../js/place.js";
+import { dataTable } from "../js/table.js";
 
 const share = (value) => (value === null ? "–" : `${(100 * value).toFixed(1)} %`);
 
