@@ -312,9 +312,8 @@ class TrainingStep:
         if self._order.shared:
             return of_members[:, index]
         member = torch.arange(len(of_members), device=index.device).unsqueeze(1)
-        if (
-            not of_members.is_contiguous()
-        ):  # such as one that all share, expanded: its rows would be copied every time
+        # What all share is one, expanded: its rows would be copied for each every time.
+        if not of_members.is_contiguous():
             return of_members[member, index]
         return rows_of(of_members.flatten(0, 1), index + member * of_members.shape[1])
 
