@@ -16,7 +16,7 @@ from dovetail.io.write import write_whole
         ("missing/a.txt", "there is no folder"),
         ("a" * 300, "File name too long"),
         ("a" * 300 + "/b", "File name too long"),
-        ("a\0b", "null byte"),
+        ("a\0b", "null (byte|character)"),
         ("folder", "it is a folder"),
     ],
 )
