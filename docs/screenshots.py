@@ -105,7 +105,7 @@ def write(page: Page, pad: Locator) -> None:
 
 def networks(page: Page) -> None:
     """Open one module of the sculpture."""
-    page.get_by_label("File").select_option("xor/seed0.safetensors")
+    page.get_by_label("File", exact=True).select_option("xor/seed0.safetensors")
     page.get_by_role("button", name="M1: 2 inputs").first.click()
 
 

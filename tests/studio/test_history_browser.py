@@ -56,7 +56,7 @@ def test_back_and_forward_stay_in_the_view(
     expect(boxes(page)).to_have_count(2)
 
     page.get_by_role("link", name="Networks").click()
-    file = page.get_by_label("File")
+    file = page.get_by_label("File", exact=True)
     expect(file).to_have_value("xor/seed0.safetensors")
     file.select_option("digits-3-seed0.safetensors")
     expect(page.get_by_role("link", name="Audit it")).to_have_attribute(
@@ -102,7 +102,7 @@ def test_the_folder_is_watched_in_every_view(
     saved.click(timeout=LONG)
     expect(page.get_by_role("heading", name="Saved in kept")).to_be_visible()
     page.get_by_role("link", name="Networks").click()
-    files = page.get_by_label("File").locator("option")
+    files = page.get_by_label("File", exact=True).locator("option")
     expect(files).to_have_count(3)
     copy_parts(parts_folder, tmp_path, 8)
     page.get_by_role("button", name="Show them").click(timeout=LONG)

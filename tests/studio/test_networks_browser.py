@@ -31,7 +31,7 @@ def address(tmp_path: Path, studio_url: UrlOf) -> str:
 def opened(page: Page, address: str) -> Page:
     """The sculpture on the page, chosen from the list."""
     page.goto(address)
-    page.get_by_label("File").select_option("run/seed0.safetensors")
+    page.get_by_label("File", exact=True).select_option("run/seed0.safetensors")
     expect(page.get_by_role("heading", name="Sculpture for [4,2,4], seed 0")).to_be_visible()
     return page
 
@@ -71,7 +71,7 @@ def test_a_module_opens_on_a_click_and_a_unit_tells_its_edges(opened: Page) -> N
 def test_everything_with_the_keyboard_alone(page: Page, address: str) -> None:
     page.goto(address)
     expect(module(page, "M1")).to_be_visible()  # the first sculpture is there without being asked for
-    page.get_by_label("File").focus()
+    page.get_by_label("File", exact=True).focus()
     page.keyboard.press("ArrowDown")
     expect(page.get_by_role("heading", name="Modules of a network")).to_be_visible()
     page.keyboard.press("ArrowUp")
