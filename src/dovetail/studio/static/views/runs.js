@@ -86,7 +86,8 @@ async function showAll(element, parameters) {
   empty.hidden = box.hidden = true;
   await look();
   const curves = await trainingCurves();
-  element.append(curves.element, await recipeForm());
+  element.append(curves.element); // at once: what is not on the page when it is first drawn is never drawn
+  element.append(await recipeForm());
   // Recipes that run in another terminal move here as well.
   const stop = poll(() => look().catch(say), PAUSE);
   return () => {
