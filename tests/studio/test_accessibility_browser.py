@@ -50,6 +50,7 @@ def parts(*numbers: int) -> str:
 PLACES = {
     f"bench?ticked={parts(3)}&beside=sum%0A{parts(3, 8)}": "B − A, in test samples",
     "draw": "Pad",
+    "grow": "Keep as example",
     "networks?file=xor/seed0.safetensors": "Of the whole network",
     "audit?saved=audits/0": "Clusters by layer",
     "audit?compare=saved%3Aaudits/0%0Asaved%3Aaudits/1": "2 audits side by side",
